@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from ..core.argument_docs import document as _document
 from ..core.no_effect import no_effect
@@ -14,11 +14,13 @@ from ..eager.tensor import Tensor
 from ..ops import decomposition, gather, logic, math, reduction, search, splitting, statistics
 from . import autograd, distributions, func, linalg, nn, optim, pytree, tensorboard, torchvision
 from .absent import missing
-from .draws import drawn, initial_seed
+from .draws import drawn, fork_rng, initial_seed
 from .functions import (
     addcdiv_,
     addcmul_,
     aminmax,
+    augmented,
+    broadcast_tensors,
     cartesian_prod,
     chunk,
     fmod,
@@ -48,7 +50,7 @@ __all__ = [
         "cummin",
         "kthvalue",
     ),
-    *("mode", "qr", "svd", "func", "linalg", "pytree"),
+    *("mode", "qr", "svd", "func", "linalg", "pytree", "broadcast_tensors", "fork_rng", "augmented", "Final"),
     *(
         "autograd",
         "distributions",

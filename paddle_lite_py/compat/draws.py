@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
+from ..core.no_effect import Immaterial, no_effect
 from ..eager import random
 
-__all__ = ["drawn", "initial_seed"]
+__all__ = ["drawn", "fork_rng", "initial_seed"]
 
 
 def drawn(generator: Any, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -42,6 +44,34 @@ def drawn(generator: Any, function: Callable[..., Any], *args: Any, **kwargs: An
     finally:
         given.update(own)
         own.update(kept)
+
+
+@contextmanager
+@no_effect(
+    devices=Immaterial("all devices share one random stream"),
+    device_type=Immaterial("all devices share one random stream"),
+)
+def fork_rng(devices: Any = None, enabled: bool = True, device_type: str = "cpu") -> Iterator[None]:
+    """Restore the random stream at the end of a block, as if nothing had been drawn in it.
+
+    Arguments:
+        devices: no effect: all devices share one random stream.
+        enabled: False: leave the stream alone. Default: True.
+        device_type: no effect.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> with paddle.compat.fork_rng():
+        ...     a = paddle.rand([2])
+        >>> bool((paddle.rand([2]) == a).all())
+        True
+    """
+    kept = random.get_rng_state() if enabled else None
+    try:
+        yield
+    finally:
+        if kept is not None:
+            random.set_rng_state(kept)
 
 
 def initial_seed() -> int:

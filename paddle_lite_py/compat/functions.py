@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any, NamedTuple
 
 from ..eager.tensor import Tensor
@@ -16,7 +17,7 @@ from ..ops.search import where
 
 __all__ = [
     *("addcdiv_", "addcmul_", "aminmax", "cartesian_prod", "chunk", "fmod", "index_copy_", "index_fill_", "new_tensor"),
-    *("norm", "randint", "select", "to_type", "xlogy"),
+    *("augmented", "broadcast_tensors", "norm", "randint", "select", "to_type", "xlogy"),
 ]
 
 
@@ -40,6 +41,18 @@ def addcdiv_(input: Tensor, tensor1: Any, tensor2: Any, *, value: float = 1) -> 
         [0.5]
     """
     return input.add_(tensor1 / tensor2 * value)
+
+
+def broadcast_tensors(*tensors: Tensor) -> list[Tensor]:
+    """Broadcast tensors, each an argument of its own, to their common shape.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> a, b = paddle.compat.broadcast_tensors(paddle.ones([2, 1]), paddle.ones([3]))
+        >>> a.shape, b.shape
+        (paddle.Size([2, 3]), paddle.Size([2, 3]))
+    """
+    return joining.broadcast_tensors(tensors)
 
 
 class Extremes(NamedTuple):
@@ -138,6 +151,38 @@ def index_fill_(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     """
     input[(slice(None),) * (dim % input.ndim) + (index,)] = value
     return input
+
+
+_AUGMENTED = {
+    "+=": ("add_", operator.iadd), "-=": ("subtract_", operator.isub), "*=": ("multiply_", operator.imul),
+    "/=": ("divide_", operator.itruediv), "//=": ("floor_divide_", operator.ifloordiv), "**=": ("pow_", operator.ipow),
+    "%=": ("remainder_", operator.imod), "&=": ("bitwise_and_", operator.iand), "|=": ("bitwise_or_", operator.ior),
+    "^=": ("bitwise_xor_", operator.ixor), "@=": ("", operator.imatmul), "<<=": ("", operator.ilshift),
+    ">>=": ("", operator.irshift),
+}  # fmt: skip
+
+
+def augmented(target: Any, operation: str, value: Any) -> Any:
+    """Do an augmented assignment as torch does: a tensor is changed in place, so that others that hold it see it.
+
+    Arguments:
+        target: a tensor, or a value of Python.
+        operation: such as "+=".
+        value: the other operand.
+
+    Returns:
+        What the name is assigned: the tensor itself.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> weights = [paddle.ones([2])]
+        >>> for w in weights:
+        ...     w = paddle.compat.augmented(w, "-=", 0.5)
+        >>> weights[0].tolist(), paddle.compat.augmented(1, "+=", 2)
+        ([0.5, 0.5], 3)
+    """
+    method, python = _AUGMENTED[operation]
+    return getattr(target, method)(value) if method and isinstance(target, Tensor) else python(target, value)
 
 
 def new_tensor(input: Tensor, data: Any, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:

@@ -281,7 +281,8 @@ class Layer(StateDict, Tree):
             self._dtype = kind
         for tensor in [*self._parameters.values(), *self._buffers.values()]:
             if tensor is not None:
-                _convert(tensor, None if floating_only and not tensor.dtype.is_floating else kind, place)
+                of_tensor = None if floating_only and not tensor.dtype.is_floating else kind
+                _convert(tensor if tensor._dense else tensor.values(), of_tensor, place)
 
     def astype(self, dtype: Any = None) -> Layer:
         """Cast all parameters and buffers, as to() does."""

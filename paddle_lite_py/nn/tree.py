@@ -172,7 +172,8 @@ class Tree:
             KeyError: if the name has a dot, or another attribute has it.
         """
         self._check_name(name, self._buffers)
-        if tensor is not None and not _is_dense(tensor):
+        fits = _is_dense(tensor) if persistable else isinstance(tensor, Tensor)  # files have no sparse tensors
+        if tensor is not None and not fits:
             raise TypeError(f"buffer '{name}' of {type(self).__name__} must be a Tensor, got {type(tensor).__name__}")
         self._buffers[name] = tensor
         if persistable:

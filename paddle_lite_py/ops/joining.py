@@ -31,7 +31,7 @@ def concat(x: list[Any], /, axis: int = 0) -> Any:
     """Concatenate tensors along an existing dimension.
 
     Arguments:
-        x: list of tensors whose sizes agree in all other dimensions.
+        x: list of tensors whose sizes agree in all other dimensions; those of shape [0] add nothing.
         axis: int, the dimension to concatenate along. Default: 0.
 
     Returns:
@@ -48,6 +48,7 @@ def concat(x: list[Any], /, axis: int = 0) -> Any:
     if not isinstance(x, list) or len(x) == 0:
         raise ValueError(f"x is {'an empty list' if isinstance(x, list) else 'one tensor'}; expected a list of tensors")
     xs = promote_all(x)
+    xs = [a for a in xs if a.shape != (0,)] or xs[:1]
     for other in xs[1:]:
         if other.ndim != xs[0].ndim or _differs(xs[0].shape, other.shape, axis % max(xs[0].ndim, 1)):
             raise ValueError(f"shapes {list(xs[0].shape)} and {list(other.shape)} differ in more than axis {axis}")

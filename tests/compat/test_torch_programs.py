@@ -271,6 +271,64 @@ def test_a_static_function_that_does_not_step_a_schedule_is_traced_once():
     assert step.get_traced_count() == 1
 
 
+def test_an_augmented_assignment_changes_the_tensor():
+    (w,) = held = weights(1.0)
+    (w * 3).sum().backward()
+    with paddle.no_grad():
+        for p in held:
+            p = compat.augmented(p, "-=", 0.5 * p.grad)
+    assert w.item() == -0.5 and not w.stop_gradient and w.grad.item() == 3.0
+    for operation, expected in (("+=", 7), ("-=", 3), ("*=", 10), ("//=", 2), ("%=", 1), ("**=", 25)):
+        x = paddle.to_tensor([5])
+        assert compat.augmented(x, operation, 2) is x and x.tolist() == [expected]
+        assert compat.augmented(5, operation, 2) == expected
+    names = ["a"]
+    assert compat.augmented(names, "+=", ["b"]) is names and names == ["a", "b"]
+    assert compat.augmented(paddle.eye(2), "@=", paddle.ones([2, 1])).tolist() == [[1.0], [1.0]]
+
+
+def test_the_random_stream_of_a_block_may_be_forked():
+    paddle.seed(1)
+    with compat.fork_rng(devices=[]):
+        first = paddle.rand([2]).tolist()
+    assert paddle.rand([2]).tolist() == first
+    with compat.fork_rng(enabled=False):
+        second = paddle.rand([2]).tolist()
+    assert paddle.rand([2]).tolist() != second
+
+
+def test_state_has_the_names_and_shapes_of_pytorch():
+    class Net(compat.nn.LSTM):
+        def __init__(self):
+            super().__init__(2, 3, bidirectional=True)
+            self.head = compat.nn.weight_norm(compat.nn.Conv1d(2, 3, 2))
+            self.all = compat.nn.weight_norm(compat.nn.Linear(2, 3), dim=None)
+
+    names = [
+        f"{kind}_{which}_l0{end}" for end in ("", "_reverse") for kind in ("weight", "bias") for which in ("ih", "hh")
+    ]
+    net = Net()
+    assert list(net.state_dict())[:8] == names
+    assert {k: [*v.shape] for k, v in list(net.state_dict().items())[8:]} == {
+        "head.bias": [3], "head.weight_g": [3, 1, 1], "head.weight_v": [3, 2, 2],
+        "all.bias": [3], "all.weight_g": [], "all.weight_v": [3, 2],
+    }  # fmt: skip
+    x, v = paddle.rand([1, 2, 4]), net.head.weight_v
+    length = (v * v).sum(axis=[1, 2], keepdim=True).sqrt()
+    np.testing.assert_allclose(length.numpy(), net.head.weight_g.numpy(), rtol=1e-6)
+    before = net.head(x).numpy()
+    paddle.nn.utils.remove_weight_norm(net.head)
+    np.testing.assert_allclose(net.head(x).numpy(), before, rtol=1e-5)
+
+
+def test_types_have_the_names_of_pytorch():
+    x = paddle.ones([1])
+    assert [compat.to_type(x.astype(d)) for d in ("float32", "int64", "bool")] == [
+        "torch.FloatTensor", "torch.LongTensor", "torch.BoolTensor",
+    ]  # fmt: skip
+    assert compat.to_type(x, compat.to_type(x.astype("int32"))).dtype == "int32"
+
+
 def test_a_generator_has_a_stream_of_its_own():
     def draws(seed):
         return compat.drawn(paddle.Generator(seed=seed), paddle.rand, [3]).tolist()

@@ -223,9 +223,44 @@ CASES = {
         "a, b = paddle.compat.split(x, split_size_or_sections=[1, 2], dim=-1)\n"
         "((paddle.zeros([], a) + paddle.zeros([], b)).dtype)\n(paddle.compat.func.jacrev(f)(x))\n"
     ),
+    T + "for i, (name, p) in enumerate(named):\n    p -= rate * p.grad\n    total += 1\nw *= w.grad\n"
+    "x = t.where(mask, 0.0)\nif x.type() == t.device.type: pass\na, b = torch.broadcast_tensors(x, t)\n"
+    "if torch.cuda._initialized: pass\n": (
+        P + "for i, (name, p) in enumerate(named):\n"
+        '    p = paddle.compat.augmented(p, "-=", rate * p.grad)\n    total += 1\n'
+        'w = paddle.compat.augmented(w, "*=", w.grad)\n'
+        "x = paddle.where(mask, t, 0.0)\nif paddle.compat.to_type(x) == paddle.device(t.device).type: pass\n"
+        "a, b = paddle.compat.broadcast_tensors(x, t)\nif False: pass\n"
+    ),
+    T + "from torch.cuda.amp import autocast\nimport torch.cuda.amp as amp\n"
+    "from torch.nn.utils import weight_norm as wn\n"
+    "from accelerate import Accelerator\nimport timm.layers\ntry:\n    import xformers\nexcept ImportError:\n"
+    "    xformers = None\nclass Net(nn.Module):\n    fused: torch.jit.Final[bool]\n": (
+        P + "autocast = paddle.cuda.amp.autocast\namp = paddle.cuda.amp\n"
+        "from paddle_lite_py.compat.nn import weight_norm as wn\n"
+        'Accelerator = paddle.compat.missing("accelerate.Accelerator", "the package accelerate computes with PyTorch '
+        'itself, whose tensors are not those here")\n'
+        'timm = paddle.compat.missing("timm", "the package timm computes with PyTorch itself, whose tensors are not '
+        'those here")\n'
+        "try:\n    import xformers\nexcept ImportError:\n    xformers = None\n"
+        "class Net(nn.Module):\n    fused: paddle.compat.Final[bool]\n"
+    ),
     "for g in opt.param_groups:\n    g['lr'] = rate\n": "opt.set_lr(rate)\n",
     "import numpy as np\nx = np.ones(2).size\n": "import numpy as np\nx = np.ones(2).size\n",
 }
+
+
+def test_the_modules_of_a_folder_are_of_one_program(tmp_path):
+    folder = tmp_path / "code"
+    (folder / "timm").mkdir(parents=True)
+    (folder / "timm" / "net.py").write_text("import torch\nx = torch.ones(2, 3)\n")
+    (folder / "loss.py").write_text("from timm.net import Net\nvalues, at = Net(x).max(dim=1)\n")
+    (folder / "plain.py").write_text("import numpy as np\nlargest = np.ones([2, 3]).max(1)\n")
+    upgrade_files(folder, tmp_path / "new", show=False)
+    assert (tmp_path / "new" / "loss.py").read_text() == (
+        "import paddle_lite_py as paddle\nfrom timm.net import Net\nvalues, at = paddle.compat.max(Net(x), dim=1)\n"
+    )
+    assert (tmp_path / "new" / "plain.py").read_text() == (folder / "plain.py").read_text()
 
 
 @pytest.mark.parametrize("before", CASES)

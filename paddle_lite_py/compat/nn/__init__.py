@@ -60,6 +60,7 @@ from .transformers import (
     TransformerEncoder,
     TransformerEncoderLayer,
 )
+from .weights import weight_norm
 
 AvgPool1d, AvgPool2d, AvgPool3d = AvgPool1D, AvgPool2D, AvgPool3D
 
@@ -75,6 +76,7 @@ __all__ = [
     *("Transformer", "TransformerDecoder", "TransformerDecoderLayer", "TransformerEncoder", "TransformerEncoderLayer"),
     *("PackedSequence", "pack_padded_sequence", "pack_sequence", "pad_packed_sequence", "pad_sequence"),
     *("GRU", "GRUCell", "LSTM", "LSTMCell", "MultiheadAttention", "RNN", "RNNCell", "functional", "unpad_sequence"),
+    "weight_norm",
 ]
 
 _document(globals())

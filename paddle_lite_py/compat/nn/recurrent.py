@@ -86,6 +86,14 @@ class _Layers(nn.Layer):
         data = pack_padded_sequence(out, lengths, not self.time_major).data
         return PackedSequence(data, sizes, order, back), _map(states, back)
 
+    def _collect_state(self, out: Any, sublayers: bool, prefix: str, *settings: bool) -> dict[str, Any]:
+        """Return the state by torch's names, without those of the cells, which have the same parameters."""
+        found = super()._collect_state(out, sublayers, prefix, *settings)
+        cells = tuple([f"{prefix}{i}." for i in range(self.num_layers)])
+        for name in [n for n in found if n.startswith(cells)]:
+            del found[name]
+        return found
+
     def _of_one(self, input: Any, hx: Any) -> Any:
         given = hx if hx is None else tuple(h.unsqueeze(1) for h in hx) if isinstance(hx, tuple) else hx.unsqueeze(1)
         out, states = super().forward(input.unsqueeze(1 if self.time_major else 0), given)

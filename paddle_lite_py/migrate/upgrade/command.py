@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 import libcst as cst
 
 from .rewriter import Note, upgrade
+
+_IMPORTS_TORCH = re.compile(r"^\s*(import|from) torch\b", re.MULTILINE)
 
 
 def upgrade_files(source: Any, target: Any = None, show: bool = True) -> dict[Path, list[Note]]:
@@ -30,6 +33,9 @@ def upgrade_files(source: Any, target: Any = None, show: bool = True) -> dict[Pa
         raise FileNotFoundError(f"there is no file or folder {source}")
     target = Path(target) if target is not None else source.with_name(f"{source.stem}_migrated{source.suffix}")
     files = [source] if source.is_file() else [p for p in sorted(source.rglob("*")) if p.is_file()]
+    beside = {part for p in files if p.suffix == ".py" for part in (*p.relative_to(source).parts[:-1], p.stem)}
+    sources = [p.read_text(encoding="utf8", errors="ignore") for p in files if p.suffix == ".py"]
+    of_torch = any(_IMPORTS_TORCH.search(text) for text in sources)
     found = {}
     for file in files:
         into = target if source.is_file() else target / file.relative_to(source)
@@ -37,16 +43,16 @@ def upgrade_files(source: Any, target: Any = None, show: bool = True) -> dict[Pa
         if file.suffix != ".py":
             shutil.copy2(file, into)
             continue
-        found[file] = _one(file, into)
+        found[file] = _one(file, into, beside, of_torch)
         if show:
             print(report(file, into, found[file]))
     return found
 
 
-def _one(file: Path, into: Path) -> list[Note]:
+def _one(file: Path, into: Path, beside: set[str], of_torch: bool) -> list[Note]:
     text = file.read_text(encoding="utf8")
     try:
-        made = upgrade(text)
+        made = upgrade(text, beside, of_torch)
     except cst.ParserSyntaxError as e:
         into.write_text(text, encoding="utf8")
         return [Note(e.raw_line, "the file", f"is no Python of today: {e.message}", True)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Any
 
 import libcst as cst
@@ -33,8 +34,9 @@ class Imports(cst.CSTVisitor):
 
     METADATA_DEPENDENCIES = (PositionProvider,)
 
-    def __init__(self) -> None:
+    def __init__(self, beside: Container[str] = (), of_torch: bool = False) -> None:
         super().__init__()
+        self._beside, self._of_torch = beside, of_torch  # modules that are rewritten as well, some of them of torch
         self.bound: dict[str, str] = {}  # a local name: its former meaning
         self.modules: dict[str, str] = {}  # a local name of a module: the module here
         self.others: set[str] = set()  # local names that other imports bind
@@ -44,6 +46,7 @@ class Imports(cst.CSTVisitor):
         self.notes: set[tuple[int, str, str, bool]] = set()
         self.torch = self.static = self.dynamic = self.programs = self.switched = False
         self._statements: dict[int, list[str]] = {}  # by line
+        self._absent: dict[int, list[str]] = {}  # in the place of packages that need torch, if the program does
         self._tries = 0  # bodies of try statements around a place, which find out what can be imported
         self._needed = False  # `paddle` itself, which no import of the program binds
 
@@ -88,16 +91,23 @@ class Imports(cst.CSTVisitor):
             found = [(str(dotted(a.name)), a.asname) for a in part.names]
             if not any(names.is_foreign(n) for n, _ in found):
                 self.others |= {str(dotted(a.name)) if a else n.split(".")[0] for n, a in found}
-                for name, _ in found:
-                    self._other_package(name, line)
+                for name, asname in found:
+                    bound = (str(dotted(asname.name)), name) if asname else (name.split(".")[0],) * 2
+                    self._other_package(name, line, [bound])
                 return None
             return [text for name, asname in found for text in self._module(name, asname, line)]
+        if isinstance(part, cst.ImportFrom) and part.relative:
+            self.torch |= self._of_torch
         if isinstance(part, cst.ImportFrom) and not part.relative and part.module is not None:
             source = str(dotted(part.module))
             if names.is_foreign(source):
                 return self._names(source, part.names, line)
-            self._other_package(source, line)
-            if not isinstance(part.names, cst.ImportStar):
+            named = [] if isinstance(part.names, cst.ImportStar) else part.names
+            of_names = [
+                (str(dotted(a.asname.name if a.asname else a.name)), f"{source}.{dotted(a.name)}") for a in named
+            ]
+            self._other_package(source, line, of_names)
+            if named:
                 self.others |= {str(dotted(a.asname.name if a.asname else a.name)) for a in part.names}
             if source in names.PACKAGES:
                 self.notes.add((line, source, names.PACKAGES[source], False))
@@ -105,12 +115,18 @@ class Imports(cst.CSTVisitor):
                 return [f"from {names.PACKAGES[source]} import {what}"]
         return None
 
-    def _other_package(self, name: str, line: int) -> None:
-        """Note a package, which may find its framework by name or need PyTorch itself."""
+    def _other_package(self, name: str, line: int, bound: list[tuple[str, str]]) -> None:
+        """Note a package, which may find its framework by name or need PyTorch itself, and the names it binds."""
         package = name.partition(".")[0]
         self.packages.add(package)
-        if name not in names.PACKAGES and package not in names.BY_NAME and (todo := names.needs_torch(package)):
+        self.torch |= self._of_torch and package in self._beside
+        if name in names.PACKAGES or package in names.BY_NAME or package in self._beside:
+            return
+        if todo := names.needs_torch(package):
             self.notes.add((line, f"import {name}", todo, True))
+            if not self._tries and package not in names.START_WITHOUT_TORCH:
+                made = [f'{local} = paddle.compat.missing("{full}", "{todo}")' for local, full in bound]
+                self._absent.setdefault(line, []).extend(made)
 
     def _module(self, name: str, asname: Any, line: int) -> list[str]:
         if not names.is_foreign(name):
@@ -122,6 +138,9 @@ class Imports(cst.CSTVisitor):
         if name.startswith("torch.backends") and asname:
             self.notes.add((line, f"import {name}", f"left out: {names.todo_for(name)}", False))
             return []
+        if new is None and (rule := names.rule_for(name)) is not None and rule.new:
+            self.modules[local], self._needed = rule.new, True
+            return [f"{local} = {rule.new}"] if asname else [f"import {OWN} as paddle"]
         if new is None:
             self.notes.add((line, f"import {name}", names.todo_for(name), True))
             return [self._missing(local, name)] if asname else [f"import {OWN} as paddle"]
@@ -153,6 +172,9 @@ class Imports(cst.CSTVisitor):
             self.modules[local] = new
         parent, _, leaf = new.rpartition(".")
         self.notes.add((line, full, new, False))
+        if names.module_here(parent) is None:  # a class, or an object with the names of a module
+            self._needed = True
+            return f"{local} = {new}"
         return f"from {own(parent)} import {leaf}" + (f" as {local}" if leaf != local else "")
 
     def _missing(self, local: str, full: str) -> str:
@@ -197,6 +219,8 @@ class Imports(cst.CSTVisitor):
     # -- writing ---------------------------------------------------------------------------------------------------
     def replaced(self, line: int, original: Any, updated: Any) -> Any:
         """Return the statements in the place of an import, with its comments."""
+        if self.torch and (texts := self._absent.pop(line, None)):
+            self._statements[line], self._needed = texts, True
         if line not in self._statements or original.body != updated.body:
             return updated
         made: list[Any] = [cst.parse_statement(text) for text in self._statements.pop(line)]

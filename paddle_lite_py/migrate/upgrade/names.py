@@ -24,6 +24,8 @@ _NEED_TORCH = frozenset(
     "lightning monai peft pytorch_lightning segmentation_models_pytorch timm torch_geometric torch_scatter "
     "torch_sparse torchaudio torchdata torchmetrics torchtext torchtune transformers xformers".split()
 )
+# Of these, the ones that can be imported without it, and have parts that need no tensors.
+START_WITHOUT_TORCH = frozenset(["transformers", "kornia"])
 
 
 def is_foreign(name: str) -> bool:
@@ -37,7 +39,7 @@ def needs_torch(package: str) -> str | None:
     """Return the advice for a package that needs PyTorch itself, as far as it is known or installed; else None."""
     found = metadata.packages_distributions().get(package, ())
     needed = (r for d in found for r in metadata.requires(d) or () if "extra ==" not in r)
-    if package in _NEED_TORCH or any(re.match(r"torch\b(?!-)", r) for r in needed):
+    if package in _NEED_TORCH or "torch" in package or any(re.match(r"torch\b(?!-)", r) for r in needed):
         return f"the package {package} computes with PyTorch itself, whose tensors are not those here"
     return None
 

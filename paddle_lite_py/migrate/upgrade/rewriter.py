@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Container
 from typing import Any, NamedTuple
 
 import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
 
-from . import names, rates
+from . import augmented, names, rates
 from .calls import DRAW, drawn_with, is_function, is_of_tensors, named, of_sizes, renamed, without
 from .imports import Imports, dotted
 from .rule import Misfit, apply_rule, code, filled
@@ -53,8 +54,13 @@ class Upgraded(NamedTuple):
     notes: list[Note]
 
 
-def upgrade(text: str) -> Upgraded:
+def upgrade(text: str, beside: Container[str] = (), of_torch: bool = False) -> Upgraded:
     """Rewrite a program of Paddle 1.x, Paddle 2.x or PyTorch.
+
+    Arguments:
+        text: the program.
+        beside: names of modules that are rewritten with it, which are no packages of others.
+        of_torch: whether some of them import torch: a program that takes names from them has tensors of torch.
 
     Raises:
         libcst.ParserSyntaxError: if it is no Python.
@@ -65,7 +71,7 @@ def upgrade(text: str) -> Upgraded:
         x = paddle.zeros(2)
     """
     wrapper = MetadataWrapper(cst.parse_module(text))
-    imports = Imports()
+    imports = Imports(beside, of_torch)
     wrapper.visit(imports)
     made = wrapper.visit(Rewriter(imports))
     notes = sorted({*imports.notes})
@@ -84,6 +90,7 @@ class Rewriter(cst.CSTTransformer):
         self._called: set[cst.CSTNode] = set()
         self._named: set[cst.CSTNode] = set()  # classes in annotations and isinstance(), which are not called
         self._callees: set[cst.CSTNode] = set()
+        self._loops: list[str] = []  # names that the loops around a place bind
         self._statements: set[cst.CSTNode] = set()  # calls whose result is not used: list.sort()
 
     def _line(self, node: cst.CSTNode) -> int:
@@ -126,6 +133,13 @@ class Rewriter(cst.CSTTransformer):
             self._told(original_node, ".is_sparse", ".is_sparse()")
             return cst.Call(updated_node)
         full = self.imports.full(name) if name else None
+        if full is None and re.search(r"\.device\.(type|index)$", str(name)) and self.imports.torch:
+            self._told(original_node, str(name), f"paddle.device(...).{original_node.attr.value}")
+            device = cst.parse_expression(self.imports.reached("paddle.device"))
+            return updated_node.with_changes(value=cst.Call(device, [cst.Arg(updated_node.value)]))
+        if full in CONSTANTS:
+            self._told(original_node, str(name), CONSTANTS[full])
+            return cst.Name(CONSTANTS[full])
         return updated_node if full is None else self._renamed(original_node, updated_node, str(name), full)
 
     def _part(self, node: cst.Attribute, updated: cst.Attribute) -> cst.BaseExpression:
@@ -230,9 +244,16 @@ class Rewriter(cst.CSTTransformer):
         return rates.assigned(updated_node, self._told, original_node)
 
     def leave_AugAssign(self, original_node: cst.AugAssign, updated_node: cst.AugAssign) -> Any:
-        return rates.augmented(updated_node, self._told, original_node)
+        made = rates.augmented(updated_node, self._told, original_node)
+        if made is not updated_node or not self.imports.torch:
+            return made
+        return augmented.in_place(updated_node, self._loops, self._told, original_node, self.imports.reached)
+
+    def visit_For(self, node: cst.For) -> None:
+        self._loops += augmented.names_in(node.target)
 
     def leave_For(self, original_node: cst.For, updated_node: cst.For) -> Any:
+        del self._loops[len(self._loops) - len(augmented.names_in(original_node.target)) :]
         return rates.looped(updated_node, self._told, original_node)
 
     def leave_Subscript(self, original_node: cst.Subscript, updated_node: cst.Subscript) -> Any:
@@ -368,6 +389,12 @@ class Rewriter(cst.CSTTransformer):
             self._told(node, f".grad.{method}(...)", f".grad.detach().{method}(...)")
             detached = cst.Call(cst.Attribute(owner, cst.Name("detach")))
             return updated.with_changes(func=updated.func.with_changes(value=detached))
+        if method == "where" and len(updated.args) == 2:
+            self._told(node, ".where(...)", "paddle.where(..., ..., ...)")
+            condition, other = updated.args
+            function = cst.parse_expression(self.imports.reached("paddle.where"))
+            comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+            return cst.Call(function, [condition.with_changes(keyword=None), cst.Arg(owner, comma=comma), other])
         if method in METHODS_TODO:
             self._told(node, f".{method}(...)", METHODS_TODO[method], True)
             return updated

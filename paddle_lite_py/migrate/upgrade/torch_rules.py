@@ -359,7 +359,10 @@ OF_SCRIPTS = {
     *(f"torch.jit.{n}" for n in ("export", "ignore", "interface", "script", "script_if_tracing", "unused")),
     *("torch.jit._overload", "torch.jit._overload_method", "torch.jit._script_if_tracing", "torch.fx.wrap"),
 }
-CONSTANTS = dict.fromkeys(("torch.jit.is_scripting", "torch.jit.is_tracing", "torch.compiler.is_compiling"), "False")
+CONSTANTS = dict.fromkeys(
+    ("torch.jit.is_scripting", "torch.jit.is_tracing", "torch.compiler.is_compiling", "torch.cuda._initialized"),
+    "False",
+)
 # Calls that set what XLA chooses by itself.
 LEFT_OUT = {
     *("torch.set_num_threads", "torch.set_num_interop_threads", "torch.set_float32_matmul_precision"),

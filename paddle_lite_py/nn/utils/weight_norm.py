@@ -20,7 +20,8 @@ def _length(v: Tensor, dim: int | None) -> Tensor:
 
 
 def _weight(v: Tensor, g: Tensor, dim: int | None) -> Tensor:
-    scale = g / _length(v, dim)
+    length = _length(v, dim)
+    scale = g.reshape(length.shape) / length
     return v * (scale if dim is None else scale.reshape([-1 if i == dim else 1 for i in range(v.ndim)]))
 
 
