@@ -287,6 +287,19 @@ def test_an_augmented_assignment_changes_the_tensor():
     assert compat.augmented(paddle.eye(2), "@=", paddle.ones([2, 1])).tolist() == [[1.0], [1.0]]
 
 
+@pytest.mark.parametrize("static", [False, True])
+def test_tensors_of_no_size_add_nothing_to_others(static):
+    def join(first, x):
+        return paddle.concat([first, x, first], 0)
+
+    join = paddle.jit.to_static(join) if static else join
+    x = paddle.to_tensor([[1.0, 2.0]], stop_gradient=False)
+    found = join(paddle.to_tensor([]), x)
+    found.sum().backward()
+    assert found.tolist() == [[1.0, 2.0]] and x.grad.tolist() == [[1.0, 1.0]]
+    assert paddle.concat([paddle.to_tensor([])] * 2).shape == [0]
+
+
 def test_the_random_stream_of_a_block_may_be_forked():
     paddle.seed(1)
     with compat.fork_rng(devices=[]):

@@ -225,12 +225,13 @@ CASES = {
     ),
     T + "for i, (name, p) in enumerate(named):\n    p -= rate * p.grad\n    total += 1\nw *= w.grad\n"
     "x = t.where(mask, 0.0)\nif x.type() == t.device.type: pass\na, b = torch.broadcast_tensors(x, t)\n"
-    "if torch.cuda._initialized: pass\n": (
+    "if torch.cuda._initialized: pass\nx.norm(p=2, dim=self.dims), x.norm(2, dims), x.norm(dim=-1), self.norm(x)\n": (
         P + "for i, (name, p) in enumerate(named):\n"
         '    p = paddle.compat.augmented(p, "-=", rate * p.grad)\n    total += 1\n'
         'w = paddle.compat.augmented(w, "*=", w.grad)\n'
         "x = paddle.where(mask, t, 0.0)\nif paddle.compat.to_type(x) == paddle.device(t.device).type: pass\n"
         "a, b = paddle.compat.broadcast_tensors(x, t)\nif False: pass\n"
+        "paddle.compat.norm(x, p=2, dim=self.dims), paddle.compat.norm(x, 2, dims), x.norm(dim=-1), self.norm(x)\n"
     ),
     T + "from torch.cuda.amp import autocast\nimport torch.cuda.amp as amp\n"
     "from torch.nn.utils import weight_norm as wn\n"
@@ -255,10 +256,15 @@ def test_the_modules_of_a_folder_are_of_one_program(tmp_path):
     (folder / "timm").mkdir(parents=True)
     (folder / "timm" / "net.py").write_text("import torch\nx = torch.ones(2, 3)\n")
     (folder / "loss.py").write_text("from timm.net import Net\nvalues, at = Net(x).max(dim=1)\n")
+    (folder / "timm" / "act.py").write_text("from .net import *\nact = torch.nn.functional.relu, nn.Linear(2, 3)\n")
     (folder / "plain.py").write_text("import numpy as np\nlargest = np.ones([2, 3]).max(1)\n")
     upgrade_files(folder, tmp_path / "new", show=False)
     assert (tmp_path / "new" / "loss.py").read_text() == (
         "import paddle_lite_py as paddle\nfrom timm.net import Net\nvalues, at = paddle.compat.max(Net(x), dim=1)\n"
+    )
+    assert (tmp_path / "new" / "timm" / "act.py").read_text() == (
+        "import paddle_lite_py as paddle\nfrom .net import *\n"
+        "act = paddle.nn.functional.relu, paddle.compat.nn.Linear(2, 3)\n"
     )
     assert (tmp_path / "new" / "plain.py").read_text() == (folder / "plain.py").read_text()
 

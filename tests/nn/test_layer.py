@@ -27,6 +27,17 @@ class Net(nn.Layer):
         return self.fc(x) * self.w
 
 
+def test_a_sparse_buffer_that_is_not_saved_is_converted_with_the_others():
+    net = nn.Linear(2, 2)
+    sparse = paddle.to_tensor([[0.0, 1.0], [2.0, 0.0]]).to_sparse_coo(2)
+    net.register_buffer("places", sparse, persistable=False)
+    net.to(dtype="float64")
+    assert net.places is sparse and sparse.dtype == "float64" and list(net.state_dict()) == ["weight", "bias"]
+    assert sparse.to_dense().tolist() == [[0.0, 1.0], [2.0, 0.0]]
+    with pytest.raises(TypeError, match="must be a Tensor, got SparseCooTensor"):
+        net.register_buffer("saved", sparse)
+
+
 def test_what_a_layer_holds_is_found_by_name():
     net = Net()
     assert [n for n, _ in net.named_parameters()] == ["w", "fc.weight", "fc.bias"]

@@ -32,7 +32,8 @@ def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
         [('bias', paddle.Size([3])), ('weight_g', paddle.Size([3, 1])), ('weight_v', paddle.Size([3, 2]))]
     """
     layer = _weight_norm(module, name, dim)
-    v, g = (layer._parameters.pop(f"{name}_{part}") for part in "vg")
+    parameters: Any = layer._parameters
+    v, g = (parameters.pop(f"{name}_{part}") for part in "vg")
     if g.ndim:
         shape = [n if i == dim % v.ndim else 1 for i, n in enumerate(v.shape)] if dim is not None else []
         g = derive_parameter(layer, shape, lambda lengths: lengths.reshape(shape), g)

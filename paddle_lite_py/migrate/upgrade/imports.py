@@ -98,17 +98,19 @@ class Imports(cst.CSTVisitor):
             return [text for name, asname in found for text in self._module(name, asname, line)]
         if isinstance(part, cst.ImportFrom) and part.relative:
             self.torch |= self._of_torch
+            if self._of_torch and isinstance(part.names, cst.ImportStar):  # which gives the names of torch on
+                self.bound = {"torch": "torch", "nn": "torch.nn", "F": "torch.nn.functional", **self.bound}
         if isinstance(part, cst.ImportFrom) and not part.relative and part.module is not None:
             source = str(dotted(part.module))
             if names.is_foreign(source):
                 return self._names(source, part.names, line)
-            named = [] if isinstance(part.names, cst.ImportStar) else part.names
+            named: Any = () if isinstance(part.names, cst.ImportStar) else part.names
             of_names = [
                 (str(dotted(a.asname.name if a.asname else a.name)), f"{source}.{dotted(a.name)}") for a in named
             ]
             self._other_package(source, line, of_names)
             if named:
-                self.others |= {str(dotted(a.asname.name if a.asname else a.name)) for a in part.names}
+                self.others |= {str(dotted(a.asname.name if a.asname else a.name)) for a in named}
             if source in names.PACKAGES:
                 self.notes.add((line, source, names.PACKAGES[source], False))
                 what = cst.Module([]).code_for_node(part).partition(" import ")[2]

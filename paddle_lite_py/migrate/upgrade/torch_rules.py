@@ -318,7 +318,8 @@ PAIRS = {"max", "min", "median", "sort", "unique", "equal", "chunk", "kthvalue",
 # Methods that paddle.compat has as functions, if their arguments can be those of tensors: (keywords, literals).
 TENSOR_METHODS = {
     **dict.fromkeys(("addcdiv_", "addcmul_", "aminmax", "index_copy_", "index_fill_", "new_tensor"), r".*"),
-    "median": r"", "select": r"(dim=)?-?\d+, .+", "norm": r".*(dim ?= ?|, )[(\[].*",
+    "median": r"", "select": r"(dim=)?-?\d+, .+",
+    "norm": r".*(dim ?= ?(?!-?\d+\b)|, ?[(\[]).*|(p ?= ?)?[\d.]+, ?(?!\w+ ?=)[A-Za-z_].*",
 }  # fmt: skip
 # Methods that are functions here, those of layers among them, and those with another name.
 OF_LAYERS = {"register_full_backward_hook", "register_full_backward_pre_hook"}
