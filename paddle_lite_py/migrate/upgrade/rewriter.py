@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
 
-from . import augmented, names, rates
+from . import augmented, builtins, names, rates
 from .calls import DRAW, drawn_with, is_function, is_of_tensors, named, of_sizes, renamed, without
 from .imports import Imports, dotted
 from .rule import Misfit, apply_rule, code, filled
@@ -198,22 +198,12 @@ class Rewriter(cst.CSTTransformer):
 
     def leave_SimpleStatementLine(self, original_node: Any, updated_node: Any) -> Any:
         first = original_node.body[0]
-        if checked := self._assertion(first, updated_node):
+        if checked := builtins.assertion(self.imports, self._told, first, updated_node):
             return checked
         if self._is_of_backends(first):
             self._told(first, code(first), "left out: XLA chooses its kernels and threads")
             return cst.RemoveFromParent()
         return self.imports.replaced(self._line(original_node), original_node, updated_node)
-
-    def _assertion(self, node: Any, updated: Any) -> Any:
-        """Return torch._assert() as a statement."""
-        call = node.value if isinstance(node, cst.Expr) else None
-        name = dotted(call.func) if isinstance(call, cst.Call) and len(call.args) == 2 else None
-        if not name or self.imports.full(name) != "torch._assert":
-            return None
-        condition, message = (a.value for a in updated.body[0].value.args)
-        self._told(node, name, "assert")
-        return updated.with_changes(body=[cst.Assert(condition, message), *updated.body[1:]])
 
     def leave_Decorator(self, original_node: cst.Decorator, updated_node: cst.Decorator) -> Any:
         node = original_node.decorator
@@ -289,8 +279,9 @@ class Rewriter(cst.CSTTransformer):
         full = self.imports.full(name) if name else None
         updated_node = self._without_layout(original_node, updated_node)
         if full is None:
-            special = {"next": self._next, "getattr": self._getattr}.get(str(name), self._method)
-            return special(original_node, updated_node)
+            if special := {"next": builtins.next_of, "getattr": builtins.getattr_of}.get(str(name)):
+                return special(self.imports, self._told, original_node, updated_node)
+            return self._method(original_node, updated_node)
         if full == _CLASSES or full == "torch._assert":
             return updated_node  # left out with its block, or written as a statement
         if full in CONSTANTS:
@@ -348,25 +339,6 @@ class Rewriter(cst.CSTTransformer):
             self._told(node, name, after.format(f"{new}(...)"))
             made = cst.parse_expression(self.imports.reached(after).format(code(made)))
         return made
-
-    def _next(self, node: cst.Call, updated: cst.Call) -> cst.BaseExpression:
-        """Of what is an iterator in PyTorch, and a list here."""
-        first: Any = updated.args[0].value if updated.args else None
-        method = first.func.attr.value if isinstance(first, cst.Call) and isinstance(first.func, cst.Attribute) else ""
-        if not self.imports.torch or method not in ("parameters", "buffers", "children", "modules"):
-            return updated
-        self._told(node, f"next(....{method}())", f"next(iter(....{method}()))")
-        changed = updated.args[0].with_changes(value=cst.Call(cst.Name("iter"), [cst.Arg(first)]))
-        return updated.with_changes(args=[changed, *updated.args[1:]])
-
-    def _getattr(self, node: cst.Call, updated: cst.Call) -> cst.BaseExpression:
-        """Of a layer whose name is computed: paddle.compat.nn has those whose arguments differ."""
-        module = dotted(node.args[0].value) if len(node.args) == 2 else None
-        if module is None or self.imports.full(module) != "torch.nn":
-            return updated
-        self._told(node, code(node), "only the layers of paddle.compat.nn are found by a name that is computed", True)
-        compat = cst.parse_expression(self.imports.reached("paddle.compat.nn"))
-        return updated.with_changes(args=[updated.args[0].with_changes(value=compat), updated.args[1]])
 
     def _method(self, node: cst.Call, updated: cst.Call) -> cst.BaseExpression:
         """Return a method of a tensor or module of PyTorch."""
