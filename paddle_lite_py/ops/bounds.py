@@ -214,7 +214,7 @@ def _labels(error: type[Exception], axis: int | None = None) -> Any:
 def _divisor(attrs: dict[str, Any]) -> Check:
     """Check that no integer is divided by 0, which has no integer result."""
 
-    def check(x: Any, y: Any) -> None:
+    def check(x: Any, y: Any = 1) -> None:  # a cached call has a number of Python in it, which its first call checked
         if _is_float(y) or _is_float(x):
             return
         found = (y, y) if y.__class__ in (int, bool) else _range(y)

@@ -300,6 +300,15 @@ def test_tensors_of_no_size_add_nothing_to_others(static):
     assert paddle.concat([paddle.to_tensor([])] * 2).shape == [0]
 
 
+def test_rounded_quotients_by_a_number_may_be_repeated():
+    x = paddle.to_tensor([7, -7])
+    for _ in range(3):
+        assert x.div(2, rounding_mode="trunc").tolist() == [3, -3]
+        assert paddle.div(x, 2, rounding_mode="floor").tolist() == [3, -4]
+        with pytest.raises(ValueError, match="0"):
+            x.div(0, rounding_mode="trunc")
+
+
 def test_the_random_stream_of_a_block_may_be_forked():
     paddle.seed(1)
     with compat.fork_rng(devices=[]):
