@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from typing import Any
+
+import numpy as np
 
 
 class Size(list):
@@ -19,6 +20,8 @@ class Size(list):
 
     __slots__ = ()
     __hash__ = None
+    # Above that of NumPy's scalars, which leave operators to this class then, and below that of its arrays.
+    __array_priority__ = -1.0
 
     def __repr__(self) -> str:
         return f"paddle.Size({list.__repr__(self)})"
@@ -33,14 +36,15 @@ class Size(list):
         found = list.__getitem__(self, index)
         return Size(found) if index.__class__ is slice else found
 
-    def __add__(self, other: Iterable[int]) -> Size:  # type: ignore[override]
-        return Size([*self, *other])
+    # Only lists and tuples are appended: an array adds and multiplies element by element, in either order.
+    def __add__(self, other: Any) -> Size:
+        return Size([*self, *other]) if isinstance(other, (list, tuple)) else NotImplemented
 
-    def __radd__(self, other: Iterable[int]) -> Size:
-        return Size([*other, *self])
+    def __radd__(self, other: Any) -> Size:
+        return Size([*other, *self]) if isinstance(other, (list, tuple)) else NotImplemented
 
     def __mul__(self, times: Any) -> Size:
-        return Size(list.__mul__(self, times))
+        return NotImplemented if isinstance(times, np.ndarray) else Size(list.__mul__(self, times))
 
     __rmul__ = __mul__
 

@@ -6,6 +6,7 @@ import copy
 import json
 import pickle
 
+import numpy as np
 import pytest
 
 import paddle_lite_py as paddle
@@ -30,6 +31,19 @@ DERIVED = {
     "after a tuple": (lambda s: (1,) + s, [1, 2, 3, 4]),
     "twice": (lambda s: s * 2, [2, 3, 4, 2, 3, 4]),
     "twice from the right": (lambda s: 2 * s[:1], [2, 2]),
+    "a number of NumPy times": (lambda s: s[:1] * np.int64(2), [2, 2]),
+    "times a number of NumPy": (lambda s: np.int64(2) * s[:1], [2, 2]),
+}
+
+# arrays add and multiply element by element, whichever side they are on
+ARRAY = np.array([1, 4, 1])
+WITH_ARRAYS = {
+    "array after": (lambda s: s * ARRAY, [2, 12, 4]),
+    "array before": (lambda s: ARRAY * s, [2, 12, 4]),
+    "array without dimensions": (lambda s: s * np.array(2), [4, 6, 8]),
+    "sum": (lambda s: s + ARRAY, [3, 7, 5]),
+    "sum from the right": (lambda s: ARRAY + s, [3, 7, 5]),
+    "tensor": (lambda s: (s + paddle.to_tensor(ARRAY)).numpy(), [3, 7, 5]),
 }
 
 
@@ -38,6 +52,21 @@ def test_what_is_made_of_a_size_is_one(name):
     make, wanted = DERIVED[name]
     found = make(SHAPE)
     assert type(found) is Size and found == wanted and SHAPE == [2, 3, 4]
+
+
+@pytest.mark.parametrize("name", WITH_ARRAYS)
+def test_arrays_are_not_appended(name):
+    make, wanted = WITH_ARRAYS[name]
+    found = make(SHAPE)
+    assert type(found) is np.ndarray and found.tolist() == wanted
+
+
+@pytest.mark.parametrize("other", [1, range(2), "ab", None])
+def test_only_lists_and_tuples_are_appended(other):
+    with pytest.raises(TypeError, match="unsupported operand"):
+        SHAPE + other
+    with pytest.raises(TypeError):
+        other + SHAPE
 
 
 def test_elements_and_copies():
