@@ -116,6 +116,7 @@ KEEPING = {
 HOMONYMS = {
     "callbacks": "LRScheduler",
     "distributed.auto_parallel.cluster": "Cluster Device Link",
+    "distributed.fleet.meta_parallel.sharding.group_sharded_utils": "Type",
     "distributed.utils.launch_utils": "Trainer",
     "distributed.ps": "Rule Server",  # not the reference's: each is one of its package, and called by its name
     "compat.nn": "AvgPool1D AvgPool2D AvgPool3D GRU GRUCell LSTM LSTMCell Linear RNN Softmax Unfold Transformer "

@@ -163,7 +163,7 @@ class Layer(StateDict, Tree):
             >>> paddle.nn.Sequential(paddle.nn.Dropout(0.5)).eval()[0].training
             False
         """
-        return self.train(False)
+        return Layer.train(self, False)  # not an override of train(), which is for training
 
     def apply(self, fn: Callable[[Any], Any]) -> Layer:
         """Call `fn(layer)` on every sublayer, children before parents, and on this layer; return the layer."""

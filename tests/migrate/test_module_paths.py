@@ -34,6 +34,9 @@ def test_a_module_of_the_table_is_no_file():
 def test_paths_as_programs_write_them():
     assert paddle.nn.layer.norm.BatchNorm2D is paddle.nn.BatchNorm2D
     assert issubclass(paddle.nn.BatchNorm2D, getattr(paddle.nn.layer.norm, "_BatchNormBase"))  # noqa: B009
+    assert issubclass(paddle.nn.InstanceNorm2D, getattr(paddle.nn.layer.norm, "_InstanceNormBase"))  # noqa: B009
+    sharded = importlib.import_module("paddle_lite_py.distributed.fleet.meta_parallel.sharding.group_sharded_utils")
+    assert sharded.Type(paddle.float16).name == "fp16"
     assert paddle.tensor.math.add is paddle.add
     assert paddle.framework.core.VarDesc.VarType.FP32 == paddle.float32
     assert paddle.base.core.eager.Tensor is paddle.Tensor

@@ -216,6 +216,27 @@ def test_modes_reach_all_sublayers():
     assert names == ["Dropout", "BatchNorm1D", "Sequential", "Sequential"]
 
 
+class Frozen(nn.Layer):
+    """A layer of which a part stays in evaluation mode: train() of its own, with no arguments."""
+
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.BatchNorm1D(2)
+
+    def train(self):
+        super().train()
+        self.norm.training = False
+
+
+def test_evaluation_mode_does_not_call_an_own_train():
+    net = nn.Sequential(Frozen())
+    assert net[0].eval() is net[0] and not net[0].training
+    net[0].train()
+    assert net[0].training and not net[0].norm.training
+    net.eval()
+    assert not net[0].training
+
+
 def test_conversion_touches_floating_tensors_only():
     net = Net()
     net.register_buffer("count", paddle.zeros([1], dtype="int64"))
