@@ -50,7 +50,7 @@ class EagerEngine:
     def _switch(self, training: bool) -> None:
         """Put the network into training or evaluation; a walk over its layers, so only if settings have changed."""
         if self._mode != (training, layer_version.number):
-            self.model.network.train(training)
+            self.model.network.train() if training else self.model.network.eval()
             self._mode = training, layer_version.number
 
     def _run(self, kind: Kind, tensors: list[Tensor]) -> Found:

@@ -227,6 +227,9 @@ class Frozen(nn.Layer):
         super().train()
         self.norm.training = False
 
+    def forward(self, x):
+        return self.norm(x)
+
 
 def test_evaluation_mode_does_not_call_an_own_train():
     net = nn.Sequential(Frozen())
@@ -235,6 +238,16 @@ def test_evaluation_mode_does_not_call_an_own_train():
     assert net[0].training and not net[0].norm.training
     net.eval()
     assert not net[0].training
+
+
+def test_a_model_calls_an_own_train_without_arguments():
+    model = paddle.Model(Frozen())
+    model.prepare(paddle.optimizer.SGD(0.1, parameters=model.parameters()), nn.MSELoss())
+    x = np.ones((4, 2), "float32")
+    model.train_batch([x], [x])
+    assert model.network.training and not model.network.norm.training
+    model.eval_batch([x], [x])
+    assert not model.network.training
 
 
 def test_conversion_touches_floating_tensors_only():
