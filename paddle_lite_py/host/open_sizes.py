@@ -75,10 +75,11 @@ class OpenFunctions:
         for form in group.forms:
             if form.is_for(shapes):
                 return form.made
-        if len(group.forms) >= MAX_FORMS or group.failures >= MAX_FAILURES:
+        names = _name_sizes(shapes, group.seen)
+        if not names or len(group.forms) >= MAX_FORMS or group.failures >= MAX_FAILURES:
             return None
         try:
-            new = _new_form(args, shapes, group.seen, make)
+            new = _new_form(args, shapes, group.seen, names, make)
         except Exception:  # the arguments are no one's fault: the function has taken others of their kind
             group.failures += 1
             return None
@@ -86,9 +87,8 @@ class OpenFunctions:
         return new.made
 
 
-def _new_form(args: Sequence[Any], shapes: Shapes, seen: list[Shapes], make: Make) -> _Form:
-    """Return the form with those sizes open that differ from earlier ones."""
-    names = _name_sizes(shapes, seen)
+def _new_form(args: Sequence[Any], shapes: Shapes, seen: list[Shapes], names: dict[str, int], make: Make) -> _Form:
+    """Return the form with those sizes open that differ from earlier ones, under these names."""
     scope = symbolic.Symbols()
     for name in names:
         scope.new(name)
@@ -106,7 +106,7 @@ def _new_form(args: Sequence[Any], shapes: Shapes, seen: list[Shapes], make: Mak
             jax.ShapeDtypeStruct(shape, a.dtype) if hasattr(a, "dtype") else a
             for a, shape in zip(args, arrays, strict=True)
         ]
-        made = make(given, others, places) if names else None
+        made = make(given, others, places)
     return _Form(_condition(opened, conditions), made)
 
 
