@@ -70,7 +70,7 @@ class LazyOpInfo:
         key = kinds_of(data)
         found = self._known.get(key)
         if found is None:
-            opened = self._open.find(data, self._make_open, of=small.most())
+            opened = self._open.find(data, self._make_open, self._trace, of=small.most())
             found = self._new(data, key, earlier) if opened is None else opened(*data)
             require_memory(found.specs)
             self._known.put(key, found)
@@ -100,7 +100,7 @@ class LazyOpInfo:
 
     def _traced(self, data: Sequence[Any]) -> AbstractResult:
         specs = [d if d.__class__ in NUMBERS else jax.ShapeDtypeStruct(d.shape, d.dtype) for d in data]
-        traced = jax.jit(self._fn).trace(*specs)
+        traced = self._trace(*specs)
         out = traced.out_info
         on_xla = self.may_need_xla and _all_small(data) and choose_tier(traced, specs, OP_STEPS)[0] is None
         several = isinstance(out, tuple)
@@ -108,6 +108,9 @@ class LazyOpInfo:
         flows = tuple(flows_of(self._bound, made))
         told = None if several or out.size > MAX_TOLD else self._told_by_shapes(specs)
         return AbstractResult(made, several, flows if any(flows) else (), on_xla, told)
+
+    def _trace(self, *specs: Any) -> Any:
+        return jax.jit(self._fn).trace(*specs)
 
     def _told_by_shapes(self, specs: list[Any]) -> np.ndarray | None:
         """Return the result of an op that looks at shapes alone, such as `shape`."""

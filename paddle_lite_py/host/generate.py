@@ -6,6 +6,7 @@ What is computed twice, or changes nothing, has one line or none, as XLA would d
 from __future__ import annotations
 
 import contextvars
+import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
@@ -218,7 +219,8 @@ class FunctionWriter:
         if same is not None:
             self.held[step.makes[0]] = values[same]
             return
-        shape = _broadcast_shape([v.shape for v in values])
+        shapes = [v.shape for v in values]
+        shape = _broadcast_shape(shapes) if self.sizes else np.broadcast_shapes(*shapes)
         if text == CHOICE and shape and values[0].shape == values[1].shape == shape and values[2].shape in ((), shape):
             which, no, yes = [v.name for v in values]  # a third of the time less than where() takes
             self._line(step, f"{no}.copy()")
@@ -283,7 +285,13 @@ def _broadcast_shape(shapes: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
     """Return the shape that some have together; sizes may be open."""
     rank = max(map(len, shapes), default=0)
     columns = zip(*[(1,) * (rank - len(shape)) + shape for shape in shapes], strict=True)
-    return tuple([next((n for n in column if n != 1), 1) for column in columns])
+    return tuple([functools.reduce(_common_size, column) for column in columns])
+
+
+def _common_size(a: Any, b: Any) -> Any:
+    if a != b and 1 not in (a, b):
+        raise UnknownStepError(f"{a} elements with {b}")
+    return b if a == 1 else a
 
 
 def _unchanged(step: HostStep, values: list[HeldValue]) -> int | None:

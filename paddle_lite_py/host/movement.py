@@ -12,7 +12,7 @@ import numpy as np
 from ..core import small
 from ..core.dtypes import numpy_name
 from .rules import rule
-from .steps import PICKED, HostStep
+from .steps import PICKED, HostStep, UnknownStepError
 
 Function = Callable[..., Any]
 _ALIGNMENT = 64  # bytes
@@ -20,6 +20,8 @@ _ALIGNMENT = 64  # bytes
 
 @rule("reshape", "squeeze", "expand_dims", moves=True)
 def _reshape(step: HostStep) -> str:
+    if math.prod(step.given[0].shape) != math.prod(step.made[0].shape):  # which JAX does not ask of symbols
+        raise UnknownStepError("another number of elements")
     order = step.params.get("dimensions") if step.name == "reshape" else None
     turned = "" if order is None else f".transpose({tuple(order)})"
     shape = step.made[0].shape

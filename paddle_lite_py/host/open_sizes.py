@@ -29,6 +29,7 @@ Shapes = tuple[tuple[int, ...], ...]
 Places = dict[str, str]
 # From arguments and numbers with open sizes what serves such; None where that is nothing.
 Make = Callable[[Sequence[Any], Sequence[Any], Places], Any]
+Trace = Callable[..., Any]
 
 
 class _Form(NamedTuple):
@@ -56,12 +57,12 @@ class OpenFunctions:
         # Key: ranks and dtypes of arrays, classes of numbers, and what else it depends on; the function is pure.
         self._groups: Memo[Any, _Group] = Memo(f"open sizes of {name}", MAX_GROUPS, tiered=True)
 
-    def find(self, args: Sequence[Any], make: Make, numbers: tuple[int, ...] = (), of: Any = None) -> Any:
+    def find(self, args: Sequence[Any], make: Make, trace: Trace, numbers: tuple[int, ...] = (), of: Any = None) -> Any:
         """Return what was made for arguments like these, if so many were seen that it is worth it; otherwise None.
 
         Arguments:
-            make: makes it. numbers: sizes that are no arguments; functions take them as `numbers`.
-            of: what else the function depends on.
+            make: makes it. trace: traces the function for these arguments, to see whether they are refused.
+            numbers: sizes that are no arguments; functions take them as `numbers`. of: what else they depend on.
         """
         key = of, len(numbers), *[(a.ndim, a.dtype) if hasattr(a, "dtype") else a.__class__ for a in args]
         shapes = *[a.shape if hasattr(a, "shape") else () for a in args], numbers
@@ -80,7 +81,8 @@ class OpenFunctions:
             return None
         try:
             new = _new_form(args, shapes, group.seen, names, make)
-        except Exception:  # the arguments are no one's fault: the function has taken others of their kind
+            trace(*args)  # last, since JAX's caches would compare what they have of these sizes with symbols
+        except Exception:  # who calls it without open sizes finds out what is wrong with the arguments, if it is them
             group.failures += 1
             return None
         group.forms.append(new)

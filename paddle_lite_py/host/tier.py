@@ -229,7 +229,7 @@ class Tiers:
         """Return what runs arrays and numbers like these."""
         if any(np.size(a) > small.most() for a in args):
             return self.handed(len(args))
-        opened = self._open.find(args, self._make_open)
+        opened = self._open.find(args, self._make_open, self.trace)
         if opened is not None:
             return opened
         found = self._kept.find(args, self.most)

@@ -137,7 +137,7 @@ class VaryingShapes:
     def _new(self, key: Any, args: tuple[Any, ...]) -> Callable[..., Any]:
         if not _is_supported():
             return self._xla
-        found: _ByNumPy | None = self._open.find(args, self._make) or self._make(args)
+        found: _ByNumPy | None = self._open.find(args, self._make, self._trace) or self._make(args)
         return self._xla if found is None else self._by_numpy(key, found.function, int(found.calls(*args)))
 
     def _make(self, args: Sequence[Any], _numbers: Any = (), sizes: Any = MappingProxyType({})) -> _ByNumPy | None:

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from ..core.config import by_platform
+from ..core.jax_compat.sizes import is_known
 from ..cpu_compiler import KINDS, takes
 from ..dispatch.define import op
 from . import conv3d_as_2d, conv_gemm, conv_shift_add, depthwise, grouped
@@ -79,13 +80,13 @@ def _conv(
     _fit(x, weight, n)
     first, pad = channels_first(data_format, n), paddings(padding, n, data_format)
     _check(x, weight.shape[1] * groups, first, weight, groups)
-    if any(isinstance(s, int) and s < 1 for s in (*tuple_of(stride, n, "stride"), *tuple_of(dilation, n, "dilation"))):
+    if any(is_known(s) and s < 1 for s in (*tuple_of(stride, n, "stride"), *tuple_of(dilation, n, "dilation"))):
         raise ValueError(f"stride is {stride} and dilation {dilation}; expected numbers of at least 1")
     # As in Paddle, "SAME" ignores the dilation.
     strides, steps = tuple_of(stride, n, "stride"), (1,) * n if pad == "SAME" else tuple_of(dilation, n, "dilation")
     space = x.shape[2:] if first else x.shape[1:-1]
     if not isinstance(pad, str) and any(
-        isinstance(a, int) and 0 < a < d * (k - 1) + 1 - sum(p)
+        is_known(a) and 0 < a < d * (k - 1) + 1 - sum(p)
         for a, k, d, p in zip(space, weight.shape[2:], steps, pad, strict=True)
     ):
         raise ValueError(f"weight {list(weight.shape)} does not fit into the padded x, {list(space)} before padding")

@@ -8,6 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from ..core.jax_compat.sizes import is_known
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import op
 from ..eager.tensor import Tensor
@@ -130,7 +131,7 @@ def _same_shapes(**tensors: Any) -> None:
     """Raise a ValueError for shapes that differ in a known size, which a broadcast would hide."""
     shapes = {name: list(x.shape) for name, x in tensors.items()}
     sizes = list(itertools.zip_longest(*shapes.values()))
-    if any(len({n for n in size if n is None or isinstance(n, int)}) > 1 for size in sizes):
+    if any(len({n for n in size if n is None or is_known(n)}) > 1 for size in sizes):
         raise ValueError("; ".join(f"{name} has the shape {s}" for name, s in shapes.items()) + "; expected one shape")
 
 

@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..core.jax_compat.sizes import is_known
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import composite, op
 from ..eager.tensor import Tensor
@@ -57,7 +58,7 @@ def concat(x: list[Any], /, axis: int = 0) -> Any:
 
 def _differs(a: Any, b: Any, axis: int) -> bool:
     pairs = [p for i, p in enumerate(zip(a, b, strict=True)) if i != axis]
-    return any(n != m for n, m in pairs if isinstance(n, int) and isinstance(m, int))
+    return any(n != m for n, m in pairs if is_known(n) and is_known(m))
 
 
 cat = concatenate = concat

@@ -9,6 +9,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from ..core.jax_compat.sizes import is_known
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import composite, op
 from ..eager.tensor import Tensor
@@ -61,11 +62,11 @@ def _is_tiny(x: Any, y: Any) -> bool:
     if not x.ndim == y.ndim == 2 or x.dtype != y.dtype or x.dtype not in (jnp.float32, jnp.float64):
         return False
     sizes = (*x.shape, y.shape[1])
-    return all(isinstance(n, int) for n in sizes) and math.prod(sizes) <= TINY
+    return all(map(is_known, sizes)) and math.prod(sizes) <= TINY
 
 
 def _need_equal(inner: Any, other: Any) -> None:
-    if isinstance(inner, int) and isinstance(other, int) and inner != other:
+    if is_known(inner) and is_known(other) and inner != other:
         raise ValueError(f"the last axis of x has size {inner}, but the matching axis of y has size {other}")
 
 

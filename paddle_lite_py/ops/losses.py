@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from ..core.config import by_platform
+from ..core.jax_compat.sizes import is_known
 from ..core.no_effect import Immaterial, no_effect
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import op
@@ -117,7 +118,7 @@ def _fits(x: Any, label: Any, weight: Any, axis: int, soft: bool) -> None:
     shape = list(x.shape)
     others = shape[:axis] + shape[axis + 1 :]
     known = [shape] if soft else [others, [*shape[:axis], 1, *shape[axis + 1 :]]]
-    if list(label.shape) not in known and all(isinstance(n, int) for n in (*shape, *label.shape)):
+    if list(label.shape) not in known and all(map(is_known, (*shape, *label.shape))):
         raise ValueError(f"label has the shape {list(label.shape)}; expected {' or '.join(map(str, known))}")
     if weight is not None and weight.shape != (shape[axis],):
         raise ValueError(f"weight has the shape {list(weight.shape)}; expected [{shape[axis]}], one for each class")

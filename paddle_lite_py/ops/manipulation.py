@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..core.jax_compat.sizes import is_known
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import composite, op
 from ..eager.pending import payload_of
@@ -62,9 +63,12 @@ def reshape(x: Array, /, shape: Sequence[int]) -> Any:
             raise ValueError(f"shape is {list(shape)}, whose sizes do not divide those of x, {list(x.shape)}")
         shape = tuple([rest if n == -1 else n for n in shape])
     try:
-        return jnp.reshape(x, shape)
+        made = jnp.reshape(x, shape)
     except TypeError as e:  # raised by JAX if the sizes do not match
         raise ValueError(f"the {x.size} elements of x do not fit into shape {list(shape)}") from e
+    if is_known(made.size) and made.size != x.size:  # which JAX does not ask of symbols
+        raise ValueError(f"the {x.size} elements of x do not fit into shape {list(shape)}")
+    return made
 
 
 @op(

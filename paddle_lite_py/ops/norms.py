@@ -7,6 +7,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
+from ..core.jax_compat.sizes import is_known
 from ..core.no_effect import Immaterial, no_effect
 from ..dispatch.call_cache import call_cached
 from ..dispatch.codegen import into
@@ -197,7 +198,7 @@ def cdist(x: Array, y: Array, /, p: float = 2.0, compute_mode: str = "use_mm_for
         [[5.0]]
     """
     x, y = promote_floating(x, y)
-    rows = [n for n in (x.shape[-2], y.shape[-2]) if isinstance(n, int)]
+    rows = [n for n in (x.shape[-2], y.shape[-2]) if is_known(n)]
     many = compute_mode == "use_mm_for_euclid_dist_if_necessary" and (len(rows) < 2 or max(rows) > 25)
     if p == 2 and (many or compute_mode == "use_mm_for_euclid_dist"):
         xx, yy = jnp.sum(x * x, -1)[..., :, None], jnp.sum(y * y, -1)[..., None, :]

@@ -185,7 +185,7 @@ def scalar_as_vector(fn: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(fn)
     def along(*arrays: Any, **attrs: Any) -> Any:
         *first, x = arrays  # the key of a random op comes first
-        if x.ndim or attrs[name] not in (None, 0, -1, (0,), (-1,)):
+        if x.ndim or attrs[name] not in (0, -1, (0,), (-1,)):
             return fn(*arrays, **attrs)
         return jax.tree.map(lambda made: made.reshape(()), fn(*first, x.reshape(1), **attrs))
 

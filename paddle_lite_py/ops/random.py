@@ -9,6 +9,7 @@ import jax.numpy as jnp
 
 from ..core import dtypes
 from ..core.interpreter import state
+from ..core.jax_compat.sizes import is_known
 from ..core.jax_compat.threefry import integers
 from ..dispatch.define import composite, op
 from ..eager.pending import payload_of
@@ -185,7 +186,7 @@ def _randint(key: Any, low: Any, high: Any, /, shape: Any, dtype: Any) -> Any:
 def bounds(who: str, low: Any, high: Any) -> tuple[Any, Any]:
     """Resolve the bounds of a range of integers; a single bound is the upper one."""
     low, high = (0, low) if high is None else (low, high)
-    if isinstance(low, int) and isinstance(high, int) and low >= high:
+    if is_known(low) and is_known(high) and low >= high:
         raise ValueError(f"{who}(): the range from {low} to {high} is empty; high must exceed low")
     return low, high
 

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..core.jax_compat.sizes import is_known
 from ..core.no_effect import Immaterial, no_effect
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import composite, op
@@ -148,7 +149,7 @@ def _topk(x: Any, /, k: int, axis: int | None = None, largest: bool = True) -> A
     if not x.ndim:
         of_scalar(axis)
     size = x.shape[axis] if x.ndim else 1
-    if isinstance(size, int) and not 0 < k <= size:
+    if is_known(size) and not 0 < k <= size:
         raise ValueError(f"k is {k}, but axis {axis} has size {size}; expected 1 to {size}")
     row = jnp.moveaxis(x, axis, -1) if x.ndim else x.reshape(1)
     # For integers ~x reverses the order, not -x: the lowest one has no negative.

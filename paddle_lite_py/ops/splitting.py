@@ -8,6 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from ..core.jax_compat.sizes import is_known
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import composite, op
 from ..eager.tensor import Tensor
@@ -23,16 +24,16 @@ def _sections(size: Any, parts: Any) -> list[Any]:
     if isinstance(parts, int):
         if parts < 1:
             raise ValueError(f"the number of parts is {parts}; expected at least 1")
-        if isinstance(size, int) and size % parts:
+        if is_known(size) and size % parts:
             raise ValueError(f"an axis of size {size} cannot be split into {parts} equal parts")
         return [size // parts] * parts
     known = sum(n for n in parts if n != -1)
-    if parts.count(-1) > 1 or any(isinstance(n, int) and n < -1 for n in parts):
+    if parts.count(-1) > 1 or any(is_known(n) and n < -1 for n in parts):
         raise ValueError(f"sections are {list(parts)}; expected sizes of at least 0, of which one may be -1, the rest")
-    if isinstance(size, int) and -1 in parts and isinstance(known, int) and known > size:
+    if is_known(size) and -1 in parts and is_known(known) and known > size:
         raise ValueError(f"sections {list(parts)} leave nothing for -1; the axis has size {size}")
     sizes = [size - known if n == -1 else n for n in parts]
-    if isinstance(size, int) and sum(sizes) != size:
+    if is_known(size) and sum(sizes) != size:
         raise ValueError(f"sections {list(parts)} add up to {sum(sizes)}; the axis has size {size}")
     return sizes
 

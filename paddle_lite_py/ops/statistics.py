@@ -164,10 +164,11 @@ def kthvalue(x: Array, /, k: int, axis: int | None = None, keepdim: bool = False
         >>> [out.item() for out in paddle.kthvalue(paddle.to_tensor([1.0, 3.0, 2.0]), 2)]
         [2.0, 2]
     """
-    axis = -1 if axis is None else axis
-    if not 1 <= k <= x.shape[axis]:
-        raise ValueError(f"k is {k}; expected 1 to {x.shape[axis]}, the size of axis {axis}")
-    return _pick(x, axis, keepdim, lambda flat: k - 1)
+    axis, row = -1 if axis is None else axis, x if x.ndim else x.reshape(1)
+    if not 1 <= k <= row.shape[axis]:
+        raise ValueError(f"k is {k}; expected 1 to {row.shape[axis]}, the size of axis {axis}")
+    found = _pick(row, axis, keepdim, lambda flat: k - 1)
+    return found if x.ndim else tuple([a.reshape(()) for a in found])
 
 
 @op(methods=["mode"])

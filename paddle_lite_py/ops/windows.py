@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..core.jax_compat.sizes import is_known
 from .convolution import paddings, tuple_of
 
 
@@ -62,9 +63,9 @@ def windows(x: Any, n: int, kernel: Any, stride: Any, padding: Any, ceil_mode: b
         pad = ((0, 0),) * n
     # As in the reference, one window that lacks less than a step is there, such as one of 7 over a map of 2.
     rest = [a + sum(p) - c for a, p, c in zip(space, pad, k, strict=True)]
-    up = [b - 1 if ceil_mode or (isinstance(r, int) and -b < r < 0) else 0 for r, b in zip(rest, s, strict=True)]
+    up = [b - 1 if ceil_mode or (is_known(r) and -b < r < 0) else 0 for r, b in zip(rest, s, strict=True)]
     count = [(a + sum(p) - c + u) // b + 1 for a, p, c, u, b in zip(space, pad, k, up, s, strict=True)]
-    if any(isinstance(c, int) and c < 1 for c in count):
+    if any(is_known(c) and c < 1 for c in count):
         raise ValueError(f"kernel_size is {list(k)}, more than the padded size of x ({list(space)} before padding)")
     return Windows(k, s, pad, tuple(space), tuple(count), at, any(up))
 

@@ -15,7 +15,6 @@ import jax
 import numpy as np
 
 from ..core import small
-from ..core.jax_compat.sizes import apart
 from ..core.processes import divided_ops
 from ..core.traced_number import kind
 from ..host.open_sizes import OpenFunctions
@@ -54,23 +53,23 @@ class OpenAttributes:
         if not numbers or not all(map(_is_small, args)):
             return None
         bound.calls += 1
-        layout, default = bound.layout, bound.default
+        layout, default, opened_dtypes = bound.layout, bound.default, list[Any]()
 
         def make(given: Sequence[Any], numbers: Sequence[Any], sizes: Any) -> Callable[..., Any] | None:
             attrs = _with_sizes(bound.attrs, iter(numbers))
             opened = bound.__class__(op, op.pure(attrs, layout, default), attrs, layout, default)
             traced = jax.jit(function(opened, *of)).trace(*given)
-            # An op may ask whether an attribute is an integer.
-            with apart():
-                known = jax.eval_shape(function(bound, *of), *args)
-            if _dtypes(known) != _dtypes(traced.out_info):
-                raise TypeError(f"{op.name} gives other dtypes for symbols")
+            opened_dtypes.extend(_dtypes(traced.out_info))
             return write_open(traced, given, sizes, OP_STEPS)
+
+        def trace(*args: Any) -> None:
+            if _dtypes(jax.eval_shape(function(bound, *of), *args)) != opened_dtypes:
+                raise TypeError(f"{op.name} asks whether an attribute is an integer")
 
         attrs = _with_sizes(bound.attrs, itertools.repeat(0))
         form = attrs, tuple(map(kind, attrs)), layout, default, function.__name__, of
         self._open = self._open or OpenFunctions(op.name)
-        found = self._open.find(args, make, numbers, form)
+        found = self._open.find(args, make, trace, numbers, form)
         return None if found is None else functools.partial(found, numbers=numbers)
 
 

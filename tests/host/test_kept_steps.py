@@ -10,7 +10,7 @@ import paddle_lite_py as paddle
 from paddle_lite_py.core import memo
 from paddle_lite_py.core.small import DTYPES
 from paddle_lite_py.cpu_compiler import executables, named_programs
-from paddle_lite_py.host import kept_steps, tier
+from paddle_lite_py.host import kept_steps, open_sizes, tier
 from paddle_lite_py.host.low_precision import ALL_DTYPES
 from paddle_lite_py.host.steps import Steps
 from paddle_lite_py.nn import functional as F
@@ -200,7 +200,9 @@ def test_a_program_may_replace_the_bool_of_numpy(monkeypatch):
         assert (paddle.where(x > 1.0, x, x).max() < 1e-5).item() is False
 
 
-def test_new_shapes_take_the_place_of_the_oldest(traces):
+def test_new_shapes_take_the_place_of_the_oldest(traces, monkeypatch):
+    monkeypatch.setattr(open_sizes, "TRACED_FIRST", 1000)
+
     def rows(n):
         return paddle.tanh(paddle.ones([n, 2])).numpy()
 

@@ -71,9 +71,12 @@ def test_results_are_those_of_each_size(name):
         np.testing.assert_allclose(np.asarray(call(*args)), expected(*args), 1e-5, 1e-6, err_msg=f"{name} of {n}")
 
 
-@pytest.mark.parametrize(("name", "most"), [("elementwise", 4), ("product", 4), ("even and odd", 5), ("a limit", 5)])
+@pytest.mark.parametrize(("name", "most"), [("elementwise", 6), ("product", 6), ("even and odd", 8), ("a limit", 8)])
 def test_traces_are_few(name, most):
-    """Of sizes from 2 on: the first three, and one for each answer to what the function asks."""
+    """Of sizes from 2 on: the first three, and two for each answer to what the function asks, with its size and open.
+
+    Two more may come: JAX's caches compare sizes as well.
+    """
     run, _, shapes = FUNCTIONS[name]
     traces = []
 
@@ -196,3 +199,56 @@ def test_a_convolution_of_many_lengths_is_compiled_for_the_first():
     for x, y in zip(inputs, found, strict=True):
         windows = np.lib.stride_tricks.sliding_window_view(x[0], 3, 1)
         np.testing.assert_allclose(y[0], np.einsum("ink,oik->on", windows, weight) + bias[:, None], 1e-4, 1e-5)
+
+
+# calls that are refused, after calls with other sizes that are not.
+REFUSED = {
+    "labels for fewer": lambda n, m: F.cross_entropy(paddle.ones([n, 3]), paddle.zeros([m], "int64")),
+    "equal parts": lambda n, m: paddle.split(paddle.ones([6 * n + n - m]), 6),
+    "sections": lambda n, m: paddle.split(paddle.ones([2 * n + n - m]), [n, n]),
+    "best of fewer": lambda n, m: paddle.topk(paddle.ones([m]), n),
+    "other rows": lambda n, m: paddle.concat([paddle.ones([2, n]), paddle.ones([2, m])]),
+    "inner sizes": lambda n, m: paddle.ones([2, n]) @ paddle.ones([m, 2]),
+    "shapes": lambda n, m: paddle.ones([n, 2]) + paddle.ones([m, 2]),
+    "losses of shapes": lambda n, m: F.triplet_margin_loss(
+        paddle.ones([2, n]), paddle.ones([2, n]), paddle.ones([2, m])
+    ),
+    "elements": lambda n, m: paddle.ones([n, 6]).reshape([m, 6]),
+    "elements in a row": lambda n, m: paddle.ones([n, 2]).reshape([2 * m]),
+    "more rows": lambda n, m: paddle.ones([n, 2]).expand([m, 2]),
+    "more elements": lambda n, m: paddle.ones([n, 2]).unflatten(0, [1, m]),
+    "a view": lambda n, m: paddle.ones([n, 3]).view([3, m]),
+    "a mask": lambda n, m: paddle.ones([n])[paddle.ones([m]) > 0],
+    "channels": lambda n, m: F.conv1d(paddle.ones([1, n, 5]), paddle.ones([1, m, 3])),
+    "features": lambda n, m: F.linear(paddle.ones([2, n]), paddle.ones([m, 2])),
+    "batches": lambda n, m: paddle.bmm(paddle.ones([n, 2, 2]), paddle.ones([m, 2, 2])),
+    "products": lambda n, m: paddle.dot(paddle.ones([n]), paddle.ones([m])),
+    "stacked": lambda n, m: paddle.stack([paddle.ones([n]), paddle.ones([m])]),
+    "a norm": lambda n, m: F.layer_norm(paddle.ones([2, n]), [m]),
+    "crossed": lambda n, m: F.mse_loss(paddle.ones([n, 2]), paddle.ones([m, 2])),
+    "rows of labels": lambda n, m: F.nll_loss(paddle.zeros([n, 3]), paddle.zeros([m], "int64")),
+    "a third": lambda n, m: paddle.where(paddle.ones([n]) > 0, paddle.ones([m]), paddle.ones([m])),
+    "written": lambda n, m: paddle.ones([n, 2]).__setitem__(slice(0, n), paddle.ones([m, 2])),
+    "an equation": lambda n, m: paddle.einsum("ij,jk->ik", paddle.ones([2, n]), paddle.ones([m, 2])),
+    "kernels of pools": lambda n, m: F.avg_pool1d(paddle.ones([1, 1, n]), n + (n - m) * 9, 1),
+    "a large kernel": lambda n, m: F.conv1d(paddle.ones([1, 1, n]), paddle.ones([1, 1, n + (n - m) * 9])),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_refused_of_one_size_is_refused_of_all(name):
+    call = REFUSED[name]
+    for n in range(4, 14):
+        call(n, n)
+    for n, m in [(8, 7), (20, 18), (5, 3), (12, 4)]:
+        with pytest.raises((ValueError, IndexError)):
+            call(n, m)
+        call(n, n)
+
+
+def test_sizes_below_0_are_refused():
+    for n in range(2, 9):
+        paddle.rand([n])
+    for call in (paddle.rand, paddle.zeros, paddle.ones):
+        with pytest.raises(ValueError, match="-2"):
+            call([-2])

@@ -81,7 +81,7 @@ def test_which_dtypes_are_left_to_xla(x: str, weight: str):
 
 
 def test_different_dtypes_are_an_error():
-    with pytest.raises(TypeError, match="same dtypes"):
+    with pytest.raises(TypeError, match="expected one dtype"):
         paddle.nn.functional.conv2d(paddle.ones([1, 2, 4, 4], "float64"), paddle.ones([2, 1, 3, 3]), groups=2)
 
 

@@ -65,19 +65,14 @@ def standing_for(sizes: Mapping[str, int]) -> Iterator[SizeConditions]:
         _conditions.reset(token)
 
 
-@contextmanager
-def apart() -> Iterator[None]:
-    """While something else is traced, whose sizes are known: nothing is noted."""
-    token = _conditions.set(None)
-    try:
-        yield
-    finally:
-        _conditions.reset(token)
-
-
 def are_standing() -> bool:
     """Whether symbolic sizes stand for known ones."""
     return _conditions.get() is not None
+
+
+def is_known(size: Any) -> bool:
+    """Whether a size can be compared: a number, or a symbol that stands for one."""
+    return isinstance(size, int) or (are_standing() and symbolic.is_symbolic(size))
 
 
 def is_at_most(sizes: Sequence[Any], limit: int) -> bool:
