@@ -66,7 +66,7 @@ def reshape(x: Array, /, shape: Sequence[int]) -> Any:
         made = jnp.reshape(x, shape)
     except TypeError as e:  # raised by JAX if the sizes do not match
         raise ValueError(f"the {x.size} elements of x do not fit into shape {list(shape)}") from e
-    if is_known(made.size) and made.size != x.size:  # which JAX does not ask of symbols
+    if is_known(made.size) and is_known(x.size) and made.size != x.size:  # which JAX does not ask of symbols
         raise ValueError(f"the {x.size} elements of x do not fit into shape {list(shape)}")
     return made
 
