@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import jax
 
-from ..core import symbolic
+from ..core import memory, symbolic
 from ..core.errors import PACKAGE_DIR
 from ..core.jax_compat.sizes import SizeConditions, standing_for
 from ..core.memo import Memo
@@ -103,7 +103,7 @@ def _new_form(args: Sequence[Any], shapes: Shapes, seen: list[Shapes], names: di
     places = {str(d): f"numbers[{i}]" for i, d in enumerate(others) if symbolic.is_symbolic(d)}
     for i, shape in enumerate(arrays):
         places |= {str(d): f"a{i}.shape[{axis}]" for axis, d in enumerate(shape) if symbolic.is_symbolic(d)}
-    with standing_for(names) as conditions:
+    with memory.paused_collection(), standing_for(names) as conditions:
         given = [
             jax.ShapeDtypeStruct(shape, a.dtype) if hasattr(a, "dtype") else a
             for a, shape in zip(args, arrays, strict=True)
