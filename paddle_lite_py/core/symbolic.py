@@ -115,7 +115,7 @@ def replaced(value: Any, dims: Dims) -> Any:
     """Return a parameter of a primitive with other sizes in the place of its symbols."""
     if value.__class__ in (tuple, list):
         return value.__class__([replaced(v, dims) for v in value])
-    return evaluate(value, dims) if not isinstance(value, str) and is_symbolic(value) else value
+    return evaluate(value, dims)
 
 
 def substitute(value: Any, dims: Dims) -> Any:

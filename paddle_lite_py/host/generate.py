@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextvars
 import functools
-import math
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -22,7 +21,7 @@ from ..core.symbolic import has_symbolic, python_text
 from . import draws, elementwise, folds, indexing, low_precision, movement  # noqa: F401  (their rules)
 from .elementwise import CHOICE
 from .late_rules import LateRule, is_open_step, late_rule
-from .rules import AS_THEY_ARE, ELEMENTWISE, MOVES, RULES, Rule, largest, turns
+from .rules import AS_THEY_ARE, ELEMENTWISE, MOVES, RULES, Rule, turns
 from .steps import HostStep, Steps, UnknownStepError
 
 Array = Any
@@ -322,11 +321,6 @@ def write_function(
     writer = FunctionWriter(steps, text, numbers, rules, sizes)
     writer.env |= names
     return writer
-
-
-def elements(steps: Steps) -> int:
-    """Return the elements of the largest array of a function."""
-    return largest([math.prod(aval.shape) for aval in steps.types.values()])
 
 
 def write_return(tree: Any) -> tuple[str, dict[str, Any]]:

@@ -95,7 +95,7 @@ def _dims_of(step: HostStep) -> list[Any]:
 def _dims_in(value: Any) -> list[Any]:
     if isinstance(value, tuple | list):
         return [d for v in value for d in _dims_in(v)]
-    return [value] if value.__class__ is not str and symbolic.is_symbolic(value) else []
+    return [value] if symbolic.is_symbolic(value) else []
 
 
 def _closed(value: Any, known: dict[Any, int]) -> Any:
@@ -104,4 +104,4 @@ def _closed(value: Any, known: dict[Any, int]) -> Any:
         return {k: _closed(v, known) for k, v in value.items()}
     if value.__class__ in (tuple, list):
         return value.__class__([_closed(v, known) for v in value])
-    return known[value] if value.__class__ is not str and symbolic.is_symbolic(value) else value
+    return known[value] if symbolic.is_symbolic(value) else value
