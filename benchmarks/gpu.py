@@ -1,6 +1,7 @@
 """Training steps of eight models on a GPU, in float32 and in mixed precision, against PyTorch there in the same run.
 
-usage: python benchmarks/gpu.py [--torch PYTHON] [--out out/gpu.json] [--limit SECONDS]       needs an NVIDIA GPU
+usage: python benchmarks/gpu.py [--torch PYTHON] [--out out/gpu.json] [--limit SECONDS] [--only REGEX]
+                                                                              needs an NVIDIA GPU
        python benchmarks/gpu.py --compile h200                              needs none: compiles all for one
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -86,12 +88,18 @@ def timed(step: Any, given: list[Any], wait: Any) -> float:
     return (time.perf_counter() - since) / n * 1e3
 
 
-def measure_paddle(left: float) -> dict[str, float]:
+def chosen(framework: Any, only: str) -> list[tuple[str, Any]]:
+    """The models whose names match, made of a framework's names."""
+    made = gpu_models.models(gpu_models.names_of(framework))
+    return [row for row in made.items() if re.search(only, row[0])]
+
+
+def measure_paddle(left: float, only: str) -> dict[str, float]:
     """Ours, until the time that is left is over."""
     import paddle_lite_py as paddle
 
     began, found = time.time(), {}
-    for name, (make, kinds) in gpu_models.models(gpu_models.names_of(paddle)).items():
+    for name, (make, kinds) in chosen(paddle, only):
         given = [paddle.to_tensor(a) for a in inputs(kinds)]
         for low in (False, True):
             if time.time() - began < left:
@@ -100,7 +108,7 @@ def measure_paddle(left: float) -> dict[str, float]:
     return found
 
 
-def measure_torch(left: float) -> dict[str, float]:
+def measure_torch(left: float, only: str) -> dict[str, float]:
     """PyTorch's, until the time that is left is over."""
     import torch  # ty: ignore
 
@@ -108,7 +116,7 @@ def measure_torch(left: float) -> dict[str, float]:
 
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True  # as XLA does
     began, found = time.time(), {}
-    for name, (make, kinds) in gpu_models.models(gpu_models.names_of(torch_as_paddle)).items():
+    for name, (make, kinds) in chosen(torch_as_paddle, only):
         given = [torch.from_numpy(a).cuda() for a in inputs(kinds)]
         for low in (False, True):
             if time.time() - began < left:
@@ -170,20 +178,21 @@ def main() -> None:
     parser.add_argument("--compile", metavar="TARGET")
     parser.add_argument("--check", action="store_true", help="say whether there is a GPU, and end")
     parser.add_argument("--only-torch", action="store_true")
+    parser.add_argument("--only", metavar="REGEX", default="", help="measure only the models with such names")
     parser.add_argument("--limit", type=float, default=240, help="seconds after which no further step is measured")
     given = parser.parse_args()
     if given.compile:
         sys.exit(compile_all_for(given.compile))
     if given.only_torch:
-        print(json.dumps(measure_torch(given.limit)))
+        print(json.dumps(measure_torch(given.limit, given.only)))
         return
     if not has_gpu():
         sys.exit("there is no GPU here: `python benchmarks/gpu.py --compile h200` compiles all of it for one")
     if given.check:
         return
-    rows = {name: {"ours": ms} for name, ms in measure_paddle(given.limit).items()}
+    rows = {name: {"ours": ms} for name, ms in measure_paddle(given.limit, given.only).items()}
     if given.torch:
-        command = [given.torch, __file__, "--only-torch", "--limit", str(given.limit)]
+        command = [given.torch, __file__, "--only-torch", "--limit", str(given.limit), "--only", given.only]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         for name, ms in json.loads(done.stdout.splitlines()[-1]).items():
             rows.setdefault(name, {})["torch"] = ms
