@@ -13,6 +13,7 @@ from ..core.jax_compat.sizes import is_known
 from ..cpu_compiler import KINDS, takes
 from ..dispatch.define import op
 from . import conv3d_as_2d, conv_gemm, conv_shift_add, depthwise, grouped
+from .transposed_conv import Transposed, convolve_transposed
 from .types import Array, Ints, Padding
 
 __all__ = ["conv1d", "conv1d_transpose", "conv2d", "conv2d_transpose", "conv3d", "conv3d_transpose"]
@@ -312,8 +313,18 @@ def _transposed(
     def by_xla(x: Any, weight: Any, bias: Any) -> Any:
         return _convolve(x, _flip(weight, groups), bias, first, window_strides=(1,) * n, **options)
 
+    # With more than a step left over, the convolution of the result would be larger than x.
+    pads = tuple([(p[0], p[1] - m if m >= s else p[1]) for p, m, s in zip(pad, more, steps, strict=True)])
+    sizes = [(a - 1) * s - sum(p) + r + 1 + m for a, s, p, r, m in zip(space, steps, pad, reach, more, strict=True)]
+    transposed = Transposed(tuple(sizes), steps, pads, spread, groups)
+
+    def by_gradient(x: Any, weight: Any, bias: Any) -> Any:
+        out = convolve_transposed(conv_gemm.channels_last(x) if first else x, weight, transposed)
+        return _finish(out, bias, first)
+
+    others = {"cuda": by_gradient, "gpu": by_gradient} if all(map(is_known, space)) else {}
     form = _transpose_for_cpus(x if first else jnp.moveaxis(x, -1, 1), weight, **options)
-    return _on_platforms(by_xla, form, x, weight, bias, first)
+    return _on_platforms(by_xla, form, x, weight, bias, first, **others)
 
 
 def _same(size: int, step: int, kernel: int) -> tuple[int, int]:
