@@ -10,8 +10,9 @@ from .inline import inline_device
 from .layouts import transposes_are_free
 from .named_programs import described, file_of_traced, nested
 from .onednn import KINDS
-from .out_of_process import OutOfProcessJit, may_be_large
+from .out_of_process import OutOfProcessJit, may_be_large, may_warm, warm_seconds
 from .rewriting import prepare
+from .traced import size
 
 __all__ = [
     "KINDS",
@@ -20,8 +21,11 @@ __all__ = [
     "file_of_traced",
     "inline_device",
     "may_be_large",
+    "may_warm",
     "nested",
     "prepare",
+    "size",
     "takes",
     "transposes_are_free",
+    "warm_seconds",
 ]

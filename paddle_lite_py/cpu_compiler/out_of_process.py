@@ -58,6 +58,16 @@ def may_be_large(operators: int) -> bool:
     return operators >= FEW
 
 
+def may_warm() -> bool:
+    """Whether NumPy may run a large program that is not compiled yet."""
+    return baseline_tier.on and serves() and not _looks_for_nan()
+
+
+def warm_seconds(equations: int, share: float = SHARE) -> float:
+    """How long NumPy may take for a call of a program of so many equations."""
+    return equations * PER_EQUATION * share
+
+
 def serves() -> bool:
     """Whether another process may compile programs of this one: those of one CPU, with the heap as it is set here."""
     return (
@@ -205,21 +215,18 @@ class OutOfProcessJit:
         return found or self.compiled_here(traced)
 
     def _warming(self, traced: TracedFunction, share: float = SHARE) -> Warming | None:
-        if traced.size < BASELINE or not self._may_warm():
+        if traced.size < BASELINE or not may_warm():
             return None
-        run = self.baseline.of(traced, traced.size * PER_EQUATION * share)
+        run = self.baseline.of(traced, warm_seconds(traced.size, share))
         return None if run is None else Warming(self, lambda: traced, run, traced.specs)
 
     def _known_to_warm(self, args: Sequence[Any], share: float = SHARE) -> Warming | None:
         """Return the same for what an earlier process has traced."""
-        run = self.baseline.known(args, lambda size: size * PER_EQUATION * share) if self._may_warm() else None
+        run = self.baseline.known(args, lambda size: warm_seconds(size, share)) if may_warm() else None
         if run is None:
             return None
         specs = specs_of(args)
         return Warming(self, lambda: TracedFunction(self.fn, specs), run, specs)
-
-    def _may_warm(self) -> bool:
-        return baseline_tier.on and serves() and not _looks_for_nan()
 
     def executable(self, traced: TracedFunction) -> ExecutableFile:
         """Return the executable of a traced function, which may be in a file."""

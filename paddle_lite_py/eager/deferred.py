@@ -39,6 +39,7 @@ from .execute import EAGER, HOSTED, NUMBERS, Eager, begin, failure, forward_of, 
 from .growing import is_growing
 from .lazy_op import LazyOpInfo, kinds_of, text_of_call
 from .lazy_program import Wanted, checked, program_of
+from .open_programs import find_open
 from .pending import Failed, Pending, payload_of, set_payload
 from .recorded_ops import BackwardStep, CallStep, one_by_one
 from .tape import Node, Output
@@ -354,13 +355,22 @@ class Deferred(Eager):
             with sizes_vary():
                 return one_by_one(self._steps, self._outside)
         if not program.should_compile(self._outside):
-            return program.run_once(self._outside) or one_by_one(self._steps, self._outside)
+            found = self._run_open(wanted) or program.run_once(self._outside)
+            return found or one_by_one(self._steps, self._outside)
         if cache_checks.EVERY and cache_checks.is_due():
             return checked(program, self._steps, self._outside, wanted)
         try:
             return program.run(self._outside)
         except Exception:  # of one op, perhaps, with which the others have nothing to do
             return one_by_one(self._steps, self._outside)
+
+    def _run_open(self, wanted: Wanted) -> tuple[dict[int, Any], dict[int, Any]] | None:
+        """Return the same by a program for sizes that keep changing; None if there is none."""
+        promised = [self._results[i]() for i in wanted.results]
+        if wanted.kept or None in promised:
+            return None
+        run = find_open(self._steps, self._outside, wanted.results, promised)
+        return None if run is None else (run(), {})
 
     def _close(self) -> None:
         for r in self._nodes.values():

@@ -6,14 +6,17 @@ size: with rules for convolutions and pooling (windows.py), and with arrays drop
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, TypeAlias
 
 import jax
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
+from ..core.jax_compat.sizes import is_at_most
 from ..core.memo import once
 from . import loops, windows  # noqa: F401  (their rules)
 from .generate import FunctionWriter, write_return
@@ -22,20 +25,24 @@ from .low_precision import ALL_DTYPES
 from .rules import BASELINE_RULES, RULES, cost, turns
 from .steps import Steps, UnknownStepError, reading
 
-# Nanoseconds of Python and NumPy for each step, whatever its size.
-_STEP = 2000.0
+# Picoseconds of Python and NumPy for each step, whatever its size; sizes may be open, so it is a whole number.
+_STEP = 2_000_000
 _TABLE = RULES | BASELINE_RULES
+Places: TypeAlias = Mapping[str, str]
 _NAMES = re.compile(r"\b[vw]\d+\b")
 
 
-def baseline(closed: Any, info: Any, seconds: float) -> Callable[..., Any] | None:
+def baseline(
+    closed: Any, info: Any, seconds: float, numbers: frozenset[int] = frozenset(), sizes: Places = MappingProxyType({})
+) -> Callable[..., Any] | None:
     """Return the NumPy function of a jaxpr; None where there is none, or where a call would take longer than that.
 
     Arguments:
         closed: the jaxpr, with its constants. info: shapes and dtypes of the results, nested as it gives them.
+        numbers, sizes: see FunctionWriter.
     """
     steps = _steps_of(closed)
-    return None if steps is None else of_steps(steps, info, seconds)
+    return None if steps is None else of_steps(steps, info, seconds, numbers, sizes)
 
 
 def _steps_of(closed: Any) -> Steps | None:
@@ -80,24 +87,31 @@ class Baseline:
         return of_steps(found.steps, found.results, seconds(found.size))
 
 
-def of_steps(steps: Steps, info: Any, seconds: float) -> Callable[..., Any] | None:
+def of_steps(
+    steps: Steps,
+    info: Any,
+    seconds: float,
+    numbers: frozenset[int] = frozenset(),
+    sizes: Places = MappingProxyType({}),
+) -> Callable[..., Any] | None:
     """Return the NumPy function of steps; see baseline()."""
     tree: Any = jax.tree.structure(info)
     try:
         with reading():
-            if sum([cost(s) / 1000 + _STEP * turns(s) for s in steps.list]) > seconds * 1e9:
+            each = [*map(cost, steps.list), *[_STEP * turns(s) for s in steps.list]]
+            if seconds < math.inf and not is_at_most(each, int(seconds * 1e12)):
                 return None
             text, names = write_return(jax.tree.structure([0] * tree.num_leaves))
-            writer = FunctionWriter(steps, text, rules=_TABLE)
+            writer = FunctionWriter(steps, text, numbers, _TABLE, sizes)
             writer.env |= names
     except UnknownStepError:
         return None
     writer.lines = drop_unread(writer.lines)
     run = writer.function()
 
-    def call(*args: Any) -> Any:
+    def call(*args: Any, **sizes: Any) -> Any:
         with _blas().limit(limits=1, user_api="blas"):
-            found = run(*[np.asarray(a) for a in args])
+            found = run(*[np.asarray(a) for a in args], **sizes)
         return tree.unflatten(_owned(found))
 
     return call

@@ -49,16 +49,14 @@ class OpenAttributes:
         op = self._op
         if bound.calls >= MAX_CALLS or divided_ops or op.input_check or op.output_check or op.across is not None:
             return None
-        numbers = tuple(_sizes(bound.attrs))
+        form, numbers = opened(bound)
         if not numbers or not all(map(_is_small, args)):
             return None
         bound.calls += 1
-        layout, default, opened_dtypes = bound.layout, bound.default, list[Any]()
+        opened_dtypes = list[Any]()
 
         def make(given: Sequence[Any], numbers: Sequence[Any], sizes: Any) -> Callable[..., Any] | None:
-            attrs = _with_sizes(bound.attrs, iter(numbers))
-            opened = bound.__class__(op, op.pure(attrs, layout, default), attrs, layout, default)
-            traced = jax.jit(function(opened, *of)).trace(*given)
+            traced = jax.jit(function(with_sizes_open(bound, iter(numbers)), *of)).trace(*given)
             opened_dtypes.extend(_dtypes(traced.out_info))
             return write_open(traced, given, sizes, OP_STEPS)
 
@@ -66,11 +64,22 @@ class OpenAttributes:
             if _dtypes(jax.eval_shape(function(bound, *of), *args)) != opened_dtypes:
                 raise TypeError(f"{op.name} asks whether an attribute is an integer")
 
-        attrs = _with_sizes(bound.attrs, itertools.repeat(0))
-        form = attrs, tuple(map(kind, attrs)), layout, default, function.__name__, of
         self._open = self._open or OpenFunctions(op.name)
-        found = self._open.find(args, make, trace, numbers, form)
+        found = self._open.find(args, make, trace, numbers, (form, function.__name__, of))
         return None if found is None else functools.partial(found, numbers=numbers)
+
+
+def opened(bound: BoundOp) -> tuple[Any, tuple[int, ...]]:
+    """Return what distinguishes a bound op from those with other integers among the attributes, and these."""
+    attrs = _with_sizes(bound.attrs, itertools.repeat(0))
+    return (bound.op, attrs, tuple(map(kind, attrs)), bound.layout, bound.default), tuple(_sizes(bound.attrs))
+
+
+def with_sizes_open(bound: BoundOp, sizes: Iterator[Any]) -> BoundOp:
+    """Return a bound op with the next sizes in the place of its integers."""
+    op, layout, default = bound.op, bound.layout, bound.default
+    attrs = _with_sizes(bound.attrs, sizes)
+    return bound.__class__(op, op.pure(attrs, layout, default), attrs, layout, default)
 
 
 def _dtypes(results: Any) -> list[Any]:

@@ -1,0 +1,103 @@
+"""Programs of eager ops that differ in sizes alone: after a few of them NumPy runs one whose sizes are open.
+
+A training loop over sentences has a new program for each length: arrays have other shapes, and ops such as `reshape`
+other attributes. To trace a program and write it down for NumPy takes ten times as long as to run it once.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import jax
+
+from ..cpu_compiler import may_warm, size, warm_seconds
+from ..host.baseline import baseline
+from ..host.open_sizes import OpenFunctions
+from ..registry.bound import BoundOp
+from ..registry.open_attributes import opened, with_sizes_open
+from .execute import NUMBERS
+from .recorded_ops import Arrays, BackwardStep, CallStep, Steps, TracedSteps
+
+Expected = Sequence[jax.ShapeDtypeStruct]
+
+_open = OpenFunctions("programs of eager ops")
+
+
+def find_open(
+    steps: Steps, outside: Arrays, results: tuple[int, ...], expected: Expected
+) -> Callable[[], dict[int, Any]] | None:
+    """Return what computes results of steps on arrays like these, if programs like it keep changing sizes.
+
+    Arguments:
+        results: by number. expected: their shapes and dtypes.
+    """
+    if not may_warm():
+        return None
+    numbers = list[int]()
+    try:
+        form = tuple([_with(s, functools.partial(_form, numbers), functools.partial(_leaf, numbers)) for s in steps])
+    except _UnopenedError:
+        return None
+
+    def make(given: Sequence[Any], sizes: Sequence[Any], places: Any) -> Callable[..., Any] | None:
+        return _make(steps, results, expected, given, iter(sizes), places)
+
+    run = _open.find(outside, make, lambda *_: None, tuple(numbers), (form, results))
+    return None if run is None else lambda: dict(zip(results, run(*outside, numbers=numbers), strict=True))
+
+
+class _UnopenedError(Exception):
+    pass
+
+
+def _with(
+    step: CallStep | BackwardStep, bound_as: Callable[[BoundOp], Any], leaf_as: Callable[[Any], Any]
+) -> CallStep | BackwardStep:
+    """Return a step with others in the place of its bound ops, and of the shapes of leaves."""
+    if isinstance(step, CallStep):
+        return step._replace(bound=bound_as(step.bound))
+    if -1 in step.calls:  # what was saved by an op that did not wait, which may be anything
+        raise _UnopenedError
+    key = tuple([bound_as(k) if isinstance(k, BoundOp) else k for k in step.key])
+    return step._replace(key=key, leaves=tuple(map(leaf_as, step.leaves)))
+
+
+def _form(numbers: list[int], bound: BoundOp) -> Any:
+    """Return what distinguishes a bound op from those with other sizes, and add these to the numbers."""
+    if type(bound) is not BoundOp:
+        if bound.said() is None:  # it may go, and nothing should keep it
+            raise _UnopenedError
+        return bound
+    form, sizes = opened(bound)
+    numbers += sizes
+    return form
+
+
+def _leaf(numbers: list[int], leaf: tuple[tuple[int, ...], Any]) -> Any:
+    numbers += leaf[0]
+    return len(leaf[0]), leaf[1]
+
+
+def _make(
+    steps: Steps, results: tuple[int, ...], expected: Expected, given: Sequence[Any], sizes: Iterator[Any], places: Any
+) -> Callable[..., Any] | None:
+    """Return the NumPy function; None where there is none, or where the first call would take too long."""
+    anew = dict[BoundOp, BoundOp]()
+
+    def bound_as(bound: BoundOp) -> BoundOp:
+        made = with_sizes_open(bound, sizes) if type(bound) is BoundOp else bound
+        return anew.setdefault(bound, made)
+
+    made = [_with(s, bound_as, lambda leaf: (tuple([next(sizes) for _ in leaf[0]]), leaf[1])) for s in steps]
+
+    def eager_ops(*arrays: Any) -> Any:
+        done = TracedSteps(arrays, made).run()
+        return [done.values[i] for i in results]
+
+    closed, found = jax.make_jaxpr(eager_ops, return_shape=True)(*given)
+    if [a.dtype for a in found] != [s.dtype for s in expected]:
+        return None  # an op asks whether an attribute is an integer
+    hosted = frozenset([i for i, a in enumerate(given) if a.__class__ in NUMBERS])
+    return baseline(closed, found, warm_seconds(size(closed.jaxpr)), hosted, places)
