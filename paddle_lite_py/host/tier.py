@@ -35,7 +35,7 @@ from .kept_steps import FoundSteps, KeptSteps, WrittenResults
 from .open_sizes import OpenFunctions
 from .rules import AS_THEY_ARE, ELEMENTWISE, cost
 from .steps import HostStep, Steps, UnknownStepError, reading
-from .varying import VaryingShapes, Watch, are_sizes_varying, only_moves
+from .varying import VaryingShapes, Watch, are_sizes_varying, may_vary, only_moves
 
 MAX_KINDS = 1024  # of one function: shapes may keep changing
 # A function of more steps is faster compiled, and so is one whose elements take longer: in picoseconds, for all of it
@@ -248,7 +248,17 @@ class Tiers:
         return _to_host(run, found.results) if found.hosted else run
 
     def _make_open(self, args: Sequence[Any], _numbers: Any, sizes: Mapping[str, str]) -> Callable[..., Any] | None:
-        return write_open(self.trace(*args), args, sizes, self.most)
+        traced = self.trace(*args)
+        try:
+            writer = _write(traced, args, self.most, sizes)
+        except UnknownStepError:  # there may be one for known sizes
+            return None
+        if writer is not None:
+            return writer.function()
+        if self.watch is not None and self.watch.when_varying is not None and may_vary():
+            self._vary()
+        # Not handed(), which would keep what runs them now.
+        return _to_host(self.on_xla, traced.out_info) if _are_hosted(traced.out_info) else self.on_xla
 
 
 def _to_host(run: Callable[..., Any], info: Any) -> Callable[..., Any]:
@@ -271,25 +281,42 @@ def _numbers_in(args: Sequence[Any]) -> frozenset[int]:
 
 def write_open(traced: Any, args: Sequence[Any], sizes: Mapping[str, str], most: int) -> Callable[..., Any] | None:
     """Return the function of arrays whose sizes are open, if NumPy runs those of the sizes at hand."""
-    writer, _ = choose_tier(traced, args, most, sizes)
+    try:
+        writer = _write(traced, args, most, sizes)
+    except UnknownStepError:
+        return None
     return None if writer is None else writer.function()
 
 
-def choose_tier(
-    traced: Any, args: Sequence[Any], most: int, sizes: Mapping[str, str] = MappingProxyType({})
-) -> tuple[FunctionWriter | None, bool]:
+def choose_tier(traced: Any, args: Sequence[Any], most: int) -> tuple[FunctionWriter | None, bool]:
     """Choose what computes a traced function of small arrays and numbers: at most so many NumPy steps, or XLA,
-    and whether the results are the host's. `sizes`: those that are open, see FunctionWriter."""
+    and whether the results are the host's."""
     try:
-        with reading():
-            steps = Steps(traced.jaxpr)
-            if are_small(steps) and is_cheap(steps.list):
-                writer = write_function(steps, traced.out_info, _numbers_in(args), sizes)
-                if writer.turns <= most:
-                    return writer, True
+        writer = _write(traced, args, most)
     except UnknownStepError:
         return None, False
-    return None, all(small.is_small(o.shape, o.dtype) for o in jax.tree.leaves(traced.out_info))
+    return writer, writer is not None or _are_hosted(traced.out_info)
+
+
+def _write(
+    traced: Any, args: Sequence[Any], most: int, sizes: Mapping[str, str] = MappingProxyType({})
+) -> FunctionWriter | None:
+    """Return the NumPy function of a traced function; None where XLA is faster. `sizes`: that are open.
+
+    Raises:
+        UnknownStepError: there is none.
+    """
+    with reading():
+        steps = Steps(traced.jaxpr)
+        if not are_small(steps) or not is_cheap(steps.list):
+            return None
+        writer = write_function(steps, traced.out_info, _numbers_in(args), sizes)
+        return writer if writer.turns <= most else None
+
+
+def _are_hosted(results: Any) -> bool:
+    """Whether results of XLA are small enough to be the host's."""
+    return all(small.is_small(o.shape, o.dtype) for o in jax.tree.leaves(results))
 
 
 # -- what XLA is given -----------------------------------------------------------------------------------------------

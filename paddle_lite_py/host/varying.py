@@ -63,12 +63,13 @@ class Watch:
     def __call__(self, *args: Any) -> Any:
         """Return the function itself, which JAX traces."""
         self.kinds += 1
-        if self.kinds >= COMPILED_FIRST and self.when_varying is not None and _is_supported():
+        if self.kinds >= COMPILED_FIRST and self.when_varying is not None and may_vary():
             self.when_varying()
         return self.fn(*args)
 
 
-def _is_supported() -> bool:
+def may_vary() -> bool:
+    """Whether NumPy may run what shapes keep changing of."""
     return small.most() > 0 and jax.local_device_count() == 1 == jax.process_count()
 
 
@@ -87,12 +88,12 @@ def sizes_vary() -> Iterator[None]:
 
 def are_sizes_varying() -> bool:
     """Whether it is known that sizes change."""
-    return _sizes_vary.get() and _is_supported()
+    return _sizes_vary.get() and may_vary()
 
 
 def only_moves(trace: Callable[..., Any], args: tuple[Any, ...]) -> bool:
     """Whether a function only moves elements: then NumPy gives the same bits, and may run it from the first call on."""
-    if not _is_supported() or not all(a.__class__ in _kinds() for a in args):
+    if not may_vary() or not all(a.__class__ in _kinds() for a in args):
         return False
     traced = trace(*args)  # an error of this is the caller's
     try:
@@ -135,7 +136,7 @@ class VaryingShapes:
             self._last = run
 
     def _new(self, key: Any, args: tuple[Any, ...]) -> Callable[..., Any]:
-        if not _is_supported():
+        if not may_vary():
             return self._xla
         found: _ByNumPy | None = self._open.find(args, self._make, self._trace) or self._make(args)
         return self._xla if found is None else self._by_numpy(key, found.function, int(found.calls(*args)))
