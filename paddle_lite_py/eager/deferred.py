@@ -51,6 +51,8 @@ _ref = weakref.ref
 # Of more operators XLA makes no faster program, and takes longer for each. A program that is called again and again, as
 # in an evaluation whose results are kept, should not be compiled as often: after this many operators it waits again.
 MOST, MOST_REPEATED = 1000, 200
+# At results of a forward pass, each of which computes it anew.
+MAX_LOOKS = 2
 
 
 class Deferred(Eager):
@@ -74,6 +76,7 @@ class Deferred(Eager):
         # The effects of an update: the tensor, its new payload, and the index of its old array among those outside.
         self._updated: list[tuple[Tensor, Pending, int]] = []
         self._donated: tuple[int, ...] = ()
+        self._looks = 0  # at results, while the others went on waiting
 
     def enter(self) -> None:
         """Let what follows wait as well."""
@@ -301,6 +304,40 @@ class Deferred(Eager):
         if self._updated:
             self.flush()
 
+    def look(self) -> None:
+        """Compute what somebody reads, as flush() does; but a backward may join what waits later, if that is cheaper."""
+        with self._lock:
+            if not self._open or not self._is_left_waiting():
+                self.flush()
+
+    def _is_left_waiting(self) -> bool:
+        """Compute results where sizes keep changing: whether that is done, and the ops go on waiting for a backward.
+
+        What a backward keeps would have to be traced for these sizes alone. To compute the results once more takes less.
+        """
+        wanted = self._wanted()
+        if self._looks >= MAX_LOOKS or not wanted.kept or self._updated or self._has_backward:
+            return False
+        wanted = Wanted(wanted.results, (), ())
+        run = self._open_program(wanted)
+        if run is None:
+            return False
+        program = program_of(self._steps, self._outside, wanted)
+        try:
+            values = program.run(self._outside)[0] if program.should_compile(self._outside) else run()
+        except Exception:  # flush() finds out which op has it
+            return False
+        for i, value in values.items():
+            if (pending := self._results[i]()) is not None:
+                pending.array = value
+        self._looks += 1
+        return True
+
+    def _wanted(self) -> Wanted:
+        """Return what somebody could still ask for."""
+        results = tuple([i for i, r in enumerate(self._results) if (p := r()) is not None and p.array is None])
+        return Wanted(results, tuple([n.place for n in self._live() if n.bound.keeps]), self._donated)
+
     def flush(self) -> None:
         """Compute all that waits, as far as anybody could ask for it.
 
@@ -310,11 +347,9 @@ class Deferred(Eager):
         with self._lock:
             if not self._open:
                 return
-            failed = None
-            results = tuple([i for i, r in enumerate(self._results) if r() is not None])
-            if results:
-                kept = tuple([n.place for n in self._live() if n.bound.keeps])
-                failed = self._compute(Wanted(results, kept, self._donated))
+            failed, wanted = None, self._wanted()
+            if wanted.results:
+                failed = self._compute(wanted)
                 if self._earlier is not None and may_be_large(self._operators):
                     self._earlier.write()
             self._close()
@@ -332,7 +367,7 @@ class Deferred(Eager):
             if (pending := self._results[i]()) is not None:
                 pending.array = values[i]
         for node in self._live():
-            arrays = tuple([values[d.index] if d.__class__ is Pending else d for d in node.data or ()])
+            arrays = tuple([_array(d, values) for d in node.data or ()])
             left = residuals.get(node.place)
             if left is None:
                 node.data = arrays
@@ -355,7 +390,8 @@ class Deferred(Eager):
             with sizes_vary():
                 return one_by_one(self._steps, self._outside)
         if not program.should_compile(self._outside):
-            found = self._run_open(wanted) or program.run_once(self._outside)
+            run = self._open_program(wanted)
+            found = program.run_once(self._outside) if run is None else (run(), {})
             return found or one_by_one(self._steps, self._outside)
         if cache_checks.EVERY and cache_checks.is_due():
             return checked(program, self._steps, self._outside, wanted)
@@ -364,13 +400,12 @@ class Deferred(Eager):
         except Exception:  # of one op, perhaps, with which the others have nothing to do
             return one_by_one(self._steps, self._outside)
 
-    def _run_open(self, wanted: Wanted) -> tuple[dict[int, Any], dict[int, Any]] | None:
-        """Return the same by a program for sizes that keep changing; None if there is none."""
+    def _open_program(self, wanted: Wanted) -> Callable[[], dict[int, Any]] | None:
+        """Return what computes results if sizes keep changing; None if there is no such program."""
         promised = [self._results[i]() for i in wanted.results]
         if wanted.kept or None in promised:
             return None
-        run = find_open(self._steps, self._outside, wanted.results, promised)
-        return None if run is None else (run(), {})
+        return find_open(self._steps, self._outside, wanted.results, promised)
 
     def _close(self) -> None:
         for r in self._nodes.values():
@@ -380,6 +415,13 @@ class Deferred(Eager):
         self._steps, self._outside, self._place, self._results, self._nodes = [], [], {}, [], {}
         if state.interpreter is self:
             state.interpreter = eager_interpreter()
+
+
+def _array(held: Any, values: dict[int, Any]) -> Any:
+    """Return the array of what a node holds."""
+    if held.__class__ is not Pending:
+        return held
+    return values[held.index] if held.array is None else held.array
 
 
 def _connect(node: Node, made: list[Tensor], flows: Sequence[bool], several: bool) -> None:

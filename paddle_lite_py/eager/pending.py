@@ -52,7 +52,7 @@ class Pending:
     def value(self) -> Any:
         """Return the array, computed if it is not yet."""
         if self.array is None:
-            self.queue.flush()
+            self.queue.look()
         if self.array.__class__ is Failed:
             raise self.array.error
         return self.array

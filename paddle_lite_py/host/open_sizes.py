@@ -50,10 +50,11 @@ class OpenFunctions:
     """The functions for open sizes of one function.
 
     Arguments:
-        name: of the function.
+        name: of the function. first: so many kinds of arguments are traced as they are.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, first: int = TRACED_FIRST) -> None:
+        self._first = first
         # Key: ranks and dtypes of arrays, classes of numbers, and what else it depends on; the function is pure.
         self._groups: Memo[Any, _Group] = Memo(f"open sizes of {name}", MAX_GROUPS, tiered=True)
 
@@ -69,7 +70,7 @@ class OpenFunctions:
         group = self._groups.get(key)
         if group is None:
             group = self._groups.put(key, _Group())
-        if len(group.seen) < TRACED_FIRST:
+        if len(group.seen) < self._first:
             if shapes not in group.seen:
                 group.seen.append(shapes)
             return None
