@@ -14,11 +14,10 @@ from typing import Any, TypeAlias
 
 import jax
 import numpy as np
-from threadpoolctl import ThreadpoolController
 
 from ..core.jax_compat.sizes import is_at_most
-from ..core.memo import once
 from . import loops, windows  # noqa: F401  (their rules)
+from .blas import one_thread
 from .generate import FunctionWriter, write_return
 from .kept_steps import FoundSteps, KeptSteps
 from .low_precision import ALL_DTYPES
@@ -110,7 +109,7 @@ def of_steps(
     run = writer.function()
 
     def call(*args: Any, **sizes: Any) -> Any:
-        with _blas().limit(limits=1, user_api="blas"):
+        with one_thread():
             found = run(*[np.asarray(a) for a in args], **sizes)
         return tree.unflatten(_owned(found))
 
@@ -137,10 +136,3 @@ def _owned(arrays: Sequence[Any]) -> list[jax.Array]:
         given.add(id(a))
         made.append(jax.device_put(a if lone else np.array(a)))
     return made
-
-
-# Key: once a process: the libraries that are loaded. Their threads wait by spinning, which takes sixty times as long
-# where a compiler has the other processors.
-@once
-def _blas() -> ThreadpoolController:
-    return ThreadpoolController()

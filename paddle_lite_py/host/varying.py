@@ -27,6 +27,7 @@ from ..core import small, symbolic
 from ..core.arrays import array_class
 from ..core.jax_compat.sizes import is_at_most
 from ..core.memo import Memo, once
+from .blas import one_thread
 from .generate import write_function
 from .movement import is_aligned
 from .open_sizes import OpenFunctions, read_sizes
@@ -43,6 +44,7 @@ COMPILATION, COMPILED_STEP, CALL, STEP, COPY, MOVE = 20_000_000_000, 5_000_000_0
 RECURRENCES = 48
 MAX_KINDS = 1024
 _NUMBERS = frozenset((float, int, bool, complex))
+_PRODUCTS = frozenset(("dot_general", "conv_general_dilated"))
 
 
 class Watch:
@@ -161,7 +163,8 @@ class VaryingShapes:
         if not is_at_most(each, compilation):
             return None
         calls = read_sizes(len(args), sizes, f"{compilation} / ({' + '.join(map(symbolic.python_text, each))})")
-        return _ByNumPy(writer.function(), calls)
+        function = writer.function()
+        return _ByNumPy(_in_one_thread(function) if _PRODUCTS & {s.name for s in steps.list} else function, calls)
 
     def _by_numpy(self, key: Any, function: Callable[..., Any], calls: int) -> Callable[..., Any]:
         """Return a function that runs that many calls by NumPy, fewer of a kind that recurs, and compiles then."""
@@ -175,6 +178,14 @@ class VaryingShapes:
             return jax.tree.map(_payload, function(*[np.asarray(a) if hasattr(a, "shape") else a for a in args]))
 
         return run
+
+
+def _in_one_thread(function: Callable[..., Any]) -> Callable[..., Any]:
+    def call(*args: Any) -> Any:
+        with one_thread():
+            return function(*args)
+
+    return call
 
 
 # Key: once a process: classes.
