@@ -9,6 +9,7 @@ import jax
 import numpy as np
 
 from ..core import memory, small
+from ..core.jax_compat.jaxprs import reads_arguments
 from ..core.memo import Memo
 from ..core.symbolic import python_text
 from ..host.open_sizes import OpenFunctions, read_sizes
@@ -70,20 +71,22 @@ class LazyOpInfo:
         key = kinds_of(data)
         found = self._known.get(key)
         if found is None:
-            opened = self._open.find(data, self._make_open, self._trace, of=small.most())
-            found = self._new(data, key, earlier) if opened is None else opened(*data)
+            # Not the data: the frames of an error, of what cannot be traced with open sizes, would hold it for a while.
+            specs = [d if d.__class__ in NUMBERS else jax.ShapeDtypeStruct(d.shape, d.dtype) for d in data]
+            opened = self._open.find(specs, self._make_open, self._trace, of=small.most())
+            found = self._new(specs, key, earlier) if opened is None else opened(*specs)
             require_memory(found.specs)
             self._known.put(key, found)
         return found
 
-    def _new(self, data: Sequence[Any], key: Any, earlier: Callable[[str | None], EarlierResults]) -> AbstractResult:
+    def _new(self, specs: Sequence[Any], key: Any, earlier: Callable[[str | None], EarlierResults]) -> AbstractResult:
         text = text_of_call(self._bound, key)
         kept = earlier(text)
         found = kept.get(text)
         if found is not None:
             return found
         with memory.paused_collection():
-            return kept.put(text, self._traced(data))
+            return kept.put(text, self._traced(specs))
 
     def _make_open(self, args: Sequence[Any], _numbers: Any, sizes: Any) -> Callable[..., AbstractResult] | None:
         """Return the function of arrays whose sizes are open that gives the abstract results for such."""
@@ -98,28 +101,28 @@ class LazyOpInfo:
 
         return results
 
-    def _traced(self, data: Sequence[Any]) -> AbstractResult:
-        specs = [d if d.__class__ in NUMBERS else jax.ShapeDtypeStruct(d.shape, d.dtype) for d in data]
+    def _traced(self, specs: Sequence[Any]) -> AbstractResult:
         traced = self._trace(*specs)
         out = traced.out_info
-        on_xla = self.may_need_xla and _all_small(data) and choose_tier(traced, specs, OP_STEPS)[0] is None
+        on_xla = self.may_need_xla and _all_small(specs) and choose_tier(traced, specs, OP_STEPS)[0] is None
         several = isinstance(out, tuple)
         made = list(out) if several else [out]
         flows = tuple(flows_of(self._bound, made))
-        told = None if several or out.size > MAX_TOLD else self._told_by_shapes(specs)
+        told = None if several or out.size > MAX_TOLD or reads_arguments(traced.jaxpr) else self._told(specs, out)
         return AbstractResult(made, several, flows if any(flows) else (), on_xla, told)
 
     def _trace(self, *specs: Any) -> Any:
         return jax.jit(self._fn).trace(*specs)
 
-    def _told_by_shapes(self, specs: list[Any]) -> np.ndarray | None:
+    def _told(self, specs: Sequence[Any], out: Any) -> np.ndarray | None:
         """Return the result of an op that looks at shapes alone, such as `shape`."""
         if self._has_gradient or any(s.__class__ in NUMBERS for s in specs):  # a number tells something itself
             return None
         try:
-            return np.asarray(self._fn(*specs))
+            found = np.asarray(self._fn(*specs))
         except Exception:  # it asks for more of its arguments than they have
             return None
+        return found if (found.shape, found.dtype) == (out.shape, out.dtype) else None
 
 
 def _all_small(data: Sequence[Any]) -> bool:

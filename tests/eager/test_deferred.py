@@ -193,6 +193,15 @@ def two_groups_and_a_schedule():
 
 
 @scenario
+def comparisons_of_booleans():
+    x = parameter(6, 1).tanh()
+    small, large = x < 0.5, x > -0.5
+    found = [small & large, small | large, small ^ large, small == large, small != large, small >= large]
+    alike = [paddle.equal_all(small, large), paddle.allclose(small, large), paddle.isfinite(small), small.shape]
+    return [*found, *map(np.asarray, alike), paddle.isclose(small, large), paddle.shape(small), paddle.numel(small), x]
+
+
+@scenario
 def a_parameter_without_gradient():
     model = net()
     unused = nn.Linear(2, 2)

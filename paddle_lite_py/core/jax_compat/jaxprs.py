@@ -38,6 +38,13 @@ def closed(body: Any, constants: Sequence[Any]) -> Any:
     return core.ClosedJaxpr(body, list(constants))
 
 
+def reads_arguments(jaxpr: Any) -> bool:
+    """Whether anything of a jaxpr depends on its arguments, and not on their shapes alone."""
+    body = body_of(jaxpr)
+    read = {v for e in body.eqns for v in e.invars if not isinstance(v, Literal)}
+    return not read.union(v for v in body.outvars if not isinstance(v, Literal)).isdisjoint(body.invars)
+
+
 def is_unspecified(value: Any) -> bool:
     """Whether a sharding is none in particular; JAX has no public name for what says so."""
     return type(value).__name__ == "UnspecifiedValue"
