@@ -20,7 +20,7 @@ from typing import Any
 
 from cells import CACHE, HERE, Cell
 
-NAMES = ("session", "boxes", "mlp", "lenet", "resnet", "transformer", "gcn", "gat", "ppo", "lstm", "sizes")
+NAMES = ("session", "boxes", "mlp", "lenet", "resnet", "transformer", "gcn", "gat", "ppo", "lstm", "lengths", "sizes")
 NAMES += ("mobilenet_v3_small", "densenet121", "resnet50", "efficientnet", "vit", "swin", "unet", "conformer", "gpt")
 NAMES += ("gan", "pinn")
 FRAMEWORKS = ("ours", "jax", "paddle", "torch")

@@ -26,7 +26,7 @@ import nets_cold  # noqa: E402  (not before the import that is timed)
 nn, F = paddle.nn, paddle.nn.functional
 rs = np.random.RandomState(0)
 Step = Callable[[int], Any]
-STEPS = {"session": 1, "boxes": 1, "lstm": 20, "sizes": 30}  # others: 10
+STEPS = {"session": 1, "boxes": 1, "lstm": 20, "lengths": 30, "sizes": 30}  # others: 10
 
 
 def floats(*shape: int) -> Any:
@@ -306,6 +306,26 @@ def lstm() -> Step:
     return training(Net(), lambda f, i: F.cross_entropy(f(batches[i][0]), batches[i][1]))
 
 
+def lengths() -> Step:
+    """A transformer on batches of sentences of 30 lengths."""
+
+    class Net(nn.Layer):
+        def __init__(self) -> None:
+            super().__init__()
+            layer = nn.TransformerEncoderLayer(128, 4, 256, dropout=0.1)
+            self.words, self.encoder, self.head = (
+                nn.Embedding(100, 128),
+                nn.TransformerEncoder(layer, 2),
+                nn.Linear(128, 100),
+            )
+
+        def forward(self, words):
+            return self.head(self.encoder(self.words(words))).reshape([-1, 100])
+
+    batches = [integers(100, 16, 21 + i) for i in range(30)]
+    return training(Net(), lambda f, i: F.cross_entropy(f(batches[i][:, :-1]), batches[i][:, 1:].reshape([-1])))
+
+
 def sizes() -> Step:
     """Batches of pictures of 30 sizes."""
     convolutions = [nn.Conv2D(i, o, 3, 2, 1) for i, o in ((3, 16), (16, 32), (32, 64))]
@@ -417,7 +437,7 @@ NETS = (
     *map(pictures, ("EfficientNet", "ViT", "Swin")),
     *(unet, conformer, gpt, gan, pinn),
 )
-WORKLOADS = (session, boxes, mlp, lenet, resnet, transformer, gcn, gat, ppo, lstm, sizes, *NETS)
+WORKLOADS = (session, boxes, mlp, lenet, resnet, transformer, gcn, gat, ppo, lstm, lengths, sizes, *NETS)
 
 
 def main() -> None:

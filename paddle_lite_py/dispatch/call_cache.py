@@ -20,9 +20,10 @@ from ..core.interpreter import state, use
 from ..core.keywords import other_keywords
 from ..core.memo import Memo
 from ..eager import template
-from ..eager.deferred import Deferred, begun
+from ..eager.deferred import Deferred
 from ..eager.execute import EAGER, Eager
 from ..eager.tensor import Tensor
+from ..eager.waiting import begun
 from ..registry.bound import BoundOp
 from . import codegen
 from .fusion import fused

@@ -16,7 +16,6 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -26,16 +25,14 @@ from ..core.donation import worth_donating
 from ..core.dtypes import is_inexact
 from ..core.errors import SparseError
 from ..core.interpreter import UpdateRule, state
-from ..core.memo import Memo
 from ..core.references import is_shared
-from ..core.switches import deferral
 from ..cpu_compiler import may_be_large
 from ..host.varying import sizes_vary
 from ..registry.bound import BoundOp
 from . import gradients, tape
 from .abstract_results import EarlierResults
-from .casting import eager_interpreter, is_watched
-from .execute import EAGER, HOSTED, NUMBERS, Eager, begin, failure, forward_of, payload
+from .casting import eager_interpreter
+from .execute import EAGER, HOSTED, NUMBERS, Eager, failure, forward_of, payload
 from .growing import is_growing
 from .lazy_op import LazyOpInfo, kinds_of, text_of_call
 from .lazy_program import Wanted, checked, program_of
@@ -305,7 +302,7 @@ class Deferred(Eager):
             self.flush()
 
     def look(self) -> None:
-        """Compute what somebody reads, as flush() does; but a backward may join what waits later, if that is cheaper."""
+        """Compute what somebody reads, as flush() does, or leave all waiting for a backward, if that is cheaper."""
         with self._lock:
             if not self._open or not self._is_left_waiting():
                 self.flush()
@@ -313,10 +310,12 @@ class Deferred(Eager):
     def _is_left_waiting(self) -> bool:
         """Compute results where sizes keep changing: whether that is done, and the ops go on waiting for a backward.
 
-        What a backward keeps would have to be traced for these sizes alone. To compute the results once more takes less.
+        What a backward keeps would have to be traced for these sizes. To compute the results once more takes less.
         """
         wanted = self._wanted()
         if self._looks >= MAX_LOOKS or not wanted.kept or self._updated or self._has_backward:
+            return False
+        if program_of(self._steps, self._outside, wanted).was_given(self._outside):
             return False
         wanted = Wanted(wanted.results, (), ())
         run = self._open_program(wanted)
@@ -324,10 +323,12 @@ class Deferred(Eager):
             return False
         program = program_of(self._steps, self._outside, wanted)
         try:
-            values = program.run(self._outside)[0] if program.should_compile(self._outside) else run()
+            found = program.run(self._outside) if program.should_compile(self._outside) else run()
         except Exception:  # flush() finds out which op has it
             return False
-        for i, value in values.items():
+        if found is None:
+            return False
+        for i, value in found[0].items():
             if (pending := self._results[i]()) is not None:
                 pending.array = value
         self._looks += 1
@@ -348,7 +349,7 @@ class Deferred(Eager):
             if not self._open:
                 return
             failed, wanted = None, self._wanted()
-            if wanted.results:
+            if wanted.results or self._looks:
                 failed = self._compute(wanted)
                 if self._earlier is not None and may_be_large(self._operators):
                     self._earlier.write()
@@ -362,7 +363,7 @@ class Deferred(Eager):
 
     def _compute(self, wanted: Wanted) -> Failed | None:
         """Compute what is wanted, and give it to whom it belongs; returns what could not be computed."""
-        values, residuals = self._run(wanted)
+        values, residuals = self._run(wanted) if wanted.results or wanted.kept else ({}, {})
         for i in wanted.results:
             if (pending := self._results[i]()) is not None:
                 pending.array = values[i]
@@ -390,9 +391,8 @@ class Deferred(Eager):
             with sizes_vary():
                 return one_by_one(self._steps, self._outside)
         if not program.should_compile(self._outside):
-            run = self._open_program(wanted)
-            found = program.run_once(self._outside) if run is None else (run(), {})
-            return found or one_by_one(self._steps, self._outside)
+            run = self._open_program(wanted) or partial(program.run_once, self._outside)
+            return run() or one_by_one(self._steps, self._outside)
         if cache_checks.EVERY and cache_checks.is_due():
             return checked(program, self._steps, self._outside, wanted)
         try:
@@ -400,12 +400,12 @@ class Deferred(Eager):
         except Exception:  # of one op, perhaps, with which the others have nothing to do
             return one_by_one(self._steps, self._outside)
 
-    def _open_program(self, wanted: Wanted) -> Callable[[], dict[int, Any]] | None:
-        """Return what computes results if sizes keep changing; None if there is no such program."""
-        promised = [self._results[i]() for i in wanted.results]
-        if wanted.kept or None in promised:
+    def _open_program(self, wanted: Wanted) -> Callable[[], tuple[dict[int, Any], dict[int, Any]] | None] | None:
+        """Return what computes results if sizes keep changing, which may fail with None; None if there is nothing."""
+        promised = [p for i in wanted.results if (p := self._results[i]()) is not None]
+        if wanted.kept or len(promised) < len(wanted.results):
             return None
-        return find_open(self._steps, self._outside, wanted.results, promised)
+        return find_open(self._steps, self._outside, wanted.results, [p.dtype for p in promised])
 
     def _close(self) -> None:
         for r in self._nodes.values():
@@ -432,43 +432,3 @@ def _connect(node: Node, made: list[Tensor], flows: Sequence[bool], several: boo
         made[i].stop_gradient = False
         alone = len(flowing) == 1 if keeps else not several
         made[i]._source = node if alone else Output(node, n if keeps else i)
-
-
-# Key: none: flags empty it, and the devices stay for a process.
-_served: Memo[None, bool] = Memo("whether ops may wait", 1, tiered=True)
-
-
-def _is_supported() -> bool:
-    """Whether ops may wait here: on CPUs, where XLA's programs are made into what pays there."""
-    debugs = getattr(jax.config, "jax_debug_nans", False)
-    return not debugs and jax.default_backend() == "cpu" and jax.local_device_count() == 1 == jax.process_count()
-
-
-def begun(bound: BoundOp, args: tuple[Any, ...]) -> tuple[Deferred, Any] | None:
-    """Return a queue that begins with an op, and the results of that; None if the op is to run at once."""
-    if not deferral.on or is_watched():
-        return None
-    serves = _served.get(None)
-    if not (_served.put(None, _is_supported()) if serves is None else serves):
-        return None
-    queue = Deferred()
-    made = queue.defer(bound, args)
-    return None if made is None else (queue, made)
-
-
-def defer_op(bound: BoundOp, args: tuple[Any, ...]) -> Any:
-    """Return the results of an op that waits from now on; None if it is to run at once."""
-    queue = state.interpreter
-    made = queue.waiting(bound, args) if isinstance(queue, Deferred) else None
-    return _begin(bound, args) if made is None and state.interpreter is eager_interpreter() else made
-
-
-def _begin(bound: BoundOp, args: tuple[Any, ...]) -> Any:
-    found = begun(bound, args)
-    if found is None:
-        return None
-    state.interpreter = found[0]
-    return found[1]
-
-
-begin[0] = _begin

@@ -12,6 +12,7 @@ from typing import Any
 
 import jax
 
+from ..core.jax_compat.versions import warn_unknown
 from ..cpu_compiler import may_warm, size, warm_seconds
 from ..host.baseline import baseline
 from ..host.open_sizes import OpenFunctions
@@ -20,20 +21,18 @@ from ..registry.open_attributes import opened, with_sizes_open
 from .execute import NUMBERS
 from .recorded_ops import Arrays, BackwardStep, CallStep, Steps, TracedSteps
 
-Expected = Sequence[jax.ShapeDtypeStruct]
-
 # Fewer than of an op: an epoch's last batch has a program of its own, and a third one means that sizes vary.
 TRACED_FIRST = 2
 _open = OpenFunctions("programs of eager ops", TRACED_FIRST)
 
 
 def find_open(
-    steps: Steps, outside: Arrays, results: tuple[int, ...], expected: Expected
-) -> Callable[[], dict[int, Any]] | None:
-    """Return what computes results of steps on arrays like these, if programs like it keep changing sizes.
+    steps: Steps, outside: Arrays, results: tuple[int, ...], dtypes: Sequence[Any]
+) -> Callable[[], tuple[dict[int, Any], dict[int, Any]] | None] | None:
+    """Return what runs steps on arrays like these as LazyProgram.run() does, if programs like it keep changing sizes.
 
     Arguments:
-        results: by number. expected: their shapes and dtypes.
+        results: by number. dtypes: theirs.
     """
     if not may_warm():
         return None
@@ -44,10 +43,22 @@ def find_open(
         return None
 
     def make(given: Sequence[Any], sizes: Sequence[Any], places: Any) -> Callable[..., Any] | None:
-        return _make(steps, results, expected, given, iter(sizes), places)
+        return _make(steps, results, dtypes, given, iter(sizes), places)
 
-    run = _open.find(outside, make, lambda *_: None, tuple(numbers), (form, results))
-    return None if run is None else lambda: dict(zip(results, run(*outside, numbers=numbers), strict=True))
+    # Not the arrays: who is about to overwrite some asks whether anything else holds them, as frames of an error would.
+    specs = [a if a.__class__ in NUMBERS else jax.ShapeDtypeStruct(a.shape, a.dtype) for a in outside]
+    made = _open.find(specs, make, lambda *_: None, tuple(numbers), (form, results))
+    if made is None:
+        return None
+
+    def run() -> tuple[dict[int, Any], dict[int, Any]] | None:
+        try:
+            return dict(zip(results, made(*outside, numbers=numbers), strict=True)), {}
+        except Exception as e:  # no error of an op, which has looked at its arguments before
+            warn_unknown("a program of open sizes", e)
+            return None
+
+    return run
 
 
 class _UnopenedError(Exception):
@@ -83,7 +94,12 @@ def _leaf(numbers: list[int], leaf: tuple[tuple[int, ...], Any]) -> Any:
 
 
 def _make(
-    steps: Steps, results: tuple[int, ...], expected: Expected, given: Sequence[Any], sizes: Iterator[Any], places: Any
+    steps: Steps,
+    results: tuple[int, ...],
+    dtypes: Sequence[Any],
+    given: Sequence[Any],
+    sizes: Iterator[Any],
+    places: Any,
 ) -> Callable[..., Any] | None:
     """Return the NumPy function; None where there is none, or where the first call would take too long."""
     anew = dict[BoundOp, BoundOp]()
@@ -99,7 +115,7 @@ def _make(
         return [done.values[i] for i in results]
 
     closed, found = jax.make_jaxpr(eager_ops, return_shape=True)(*given)
-    if [a.dtype for a in found] != [s.dtype for s in expected]:
+    if [a.dtype for a in found] != list(dtypes):
         return None  # an op asks whether an attribute is an integer
     hosted = frozenset([i for i, a in enumerate(given) if a.__class__ in NUMBERS])
     return baseline(closed, found, warm_seconds(size(closed.jaxpr)), hosted, places)

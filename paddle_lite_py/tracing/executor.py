@@ -18,13 +18,13 @@ from ..core.errors import DataDependentError
 from ..core.interpreter import state
 from ..core.uninitialized import Uninitialized
 from ..cpu_compiler import prepare
-from ..eager.deferred import defer_op
 from ..eager.gradients import custom_gradient
 from ..eager.pending import payload_of, set_payload
 from ..eager.residuals import Forward
 from ..eager.tape import Node, Output
 from ..eager.tensor import Tensor, wrap
 from ..eager.views import family, shares_with
+from ..eager.waiting import defer_op
 from ..host.tier import for_xla, program_jit, xla_jit
 from ..ir.block import Block, Value
 from ..ir.index_reads import index_reads

@@ -1,0 +1,209 @@
+"""Training on batches whose sizes keep changing: NumPy runs one function for all of them, with the same results."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import paddle_lite_py as paddle
+import paddle_lite_py.nn.functional as F
+from paddle_lite_py import nn
+from paddle_lite_py.core.interpreter import state
+from paddle_lite_py.core.switches import deferral
+from paddle_lite_py.eager import lazy_program, open_programs
+from paddle_lite_py.eager.execute import EAGER
+
+LENGTHS = (5, 6, 7, 12, 11, 9, 8)
+SCENARIOS = {}
+
+
+def scenario(fn):
+    """Put a function into the table of training loops; each takes a net, its optimizer and batches."""
+    SCENARIOS[fn.__name__] = fn
+    return fn
+
+
+class Net(nn.Layer):
+    """A layer of attention over words."""
+
+    def __init__(self, dropout=0.0):
+        super().__init__()
+        self.words, self.head = nn.Embedding(10, 8), nn.Linear(8, 10)
+        self.layer = nn.TransformerEncoderLayer(8, 2, 8, dropout=dropout)
+
+    def forward(self, words):
+        return self.head(self.layer(self.words(words)))
+
+
+def loss_of(net, words):
+    return F.cross_entropy(net(words[:, :-1]).reshape([-1, 10]), words[:, 1:].reshape([-1]))
+
+
+def stepped(optimizer, loss):
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+    return loss
+
+
+@scenario
+def training(net, optimizer, batches):
+    return [stepped(optimizer, loss_of(net, words)) for words in batches]
+
+
+@scenario
+def training_with_dropout(net, optimizer, batches):
+    net = Net(dropout=0.5)
+    optimizer = paddle.optimizer.SGD(0.1, parameters=net.parameters())
+    return training(net, optimizer, batches)
+
+
+@scenario
+def training_in_bfloat16(net, optimizer, batches):
+    found = []
+    for words in batches:
+        with paddle.amp.auto_cast(dtype="bfloat16"):
+            loss = loss_of(net, words)
+        found.append(stepped(optimizer, loss).astype("float32") // 0.25)
+    return found
+
+
+@scenario
+def sizes_in_conditions(net, optimizer, batches):
+    found = []
+    for words in batches:
+        n = words.shape[1]
+        loss = loss_of(net, words if n % 2 else words[:, : n // 2]) * (2.0 if n > 10 else 1.0)
+        found.append(stepped(optimizer, loss))
+    return found
+
+
+@scenario
+def the_loss_is_read_before(net, optimizer, batches):
+    found = []
+    for words in batches:
+        loss = loss_of(net, words)
+        found += [float(loss), stepped(optimizer, loss)]
+    return found
+
+
+@scenario
+def several_results_are_read_before(net, optimizer, batches):
+    found = []
+    for words in batches:
+        out = net(words[:, :-1])
+        found.append(out.argmax(-1).numpy().sum())
+        loss = F.cross_entropy(out, words[:, 1:])
+        found += [float(loss), float(out.sum())]
+        found.append(stepped(optimizer, loss))
+    return found
+
+
+@scenario
+def no_backward_comes(net, optimizer, batches):
+    losses = [loss_of(net, words) for words in batches if float(net.head.bias.sum()) < 99]
+    return [float(x) for x in losses] + [float(loss_of(net, words)) for words in batches]
+
+
+@scenario
+def gradients_of_losses_that_were_kept(net, optimizer, batches):
+    losses = []
+    for words in batches:
+        losses.append(loss_of(net, words))
+        float(losses[-1])
+    return [stepped(optimizer, x) for x in losses]
+
+
+@scenario
+def weights_change_after_the_look(net, optimizer, batches):
+    found = []
+    for words in batches:
+        loss = loss_of(net, words)
+        found.append(float(loss))
+        net.head.bias.set_value(net.head.bias.detach() + 1.0)
+        found.append(stepped(optimizer, loss))
+    return found
+
+
+@scenario
+def gradients_by_grad_after_the_look(net, optimizer, batches):
+    found = []
+    for words in batches:
+        loss = loss_of(net, words)
+        found += [float(loss), *paddle.grad(loss, [net.head.weight], retain_graph=True)]
+        found.append(stepped(optimizer, loss))
+    return found
+
+
+@scenario
+def hooks_after_the_look(net, optimizer, batches):
+    found, gradients = [], []
+    net.head.weight.register_hook(lambda g: g * 2)
+    for words in batches:
+        loss = loss_of(net, words)
+        loss.register_hook(lambda g: gradients.append(float(g)))
+        found += [float(loss), stepped(optimizer, loss)]
+    return [*found, *gradients]
+
+
+@pytest.fixture(autouse=True)
+def only_new_programs(monkeypatch):
+    """Nothing is compiled as a whole."""
+    monkeypatch.setattr(lazy_program.LazyProgram, "should_compile", lambda self, arrays: False)
+    state.interpreter = EAGER
+
+
+@pytest.fixture
+def written(monkeypatch):
+    """What was written with sizes left open."""
+    found, make = [], open_programs._make
+    monkeypatch.setattr(open_programs, "_make", lambda *a: found.append(make(*a)) or found[-1])
+    open_programs._open._groups.clear()
+    lazy_program._programs.clear()
+    return found
+
+
+def results(name, waits):
+    deferral.set(waits)
+    paddle.set_flags({"FLAGS_host_tier": not waits})  # small arrays of XLA's wait too
+    paddle.seed(3)
+    net = Net()
+    rng = np.random.default_rng(0)
+    batches = [paddle.to_tensor(rng.integers(0, 10, (2, n))) for n in LENGTHS]
+    found = SCENARIOS[name](net, paddle.optimizer.Adam(0.02, epsilon=1e-2, parameters=net.parameters()), batches)
+    found += list(net.state_dict().values())
+    return [np.asarray(f.numpy() if isinstance(f, paddle.Tensor) else f) for f in found]
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_open_sizes_change_nothing(name, written):
+    expected = results(name, False)
+    for found, want in zip(results(name, True), expected, strict=True):
+        np.testing.assert_allclose(found, want, rtol=1e-4, atol=1e-2 if "bfloat16" in name else 1e-3)
+    assert any(written)
+
+
+def test_one_function_serves_all_sizes(written):
+    paddle.set_flags({"FLAGS_host_tier": False})
+    net = Net()
+    optimizer = paddle.optimizer.SGD(0.1, parameters=net.parameters())
+
+    def train(*lengths):
+        training(net, optimizer, [paddle.ones([2, n], "int64") for n in lengths])
+
+    train(*LENGTHS)
+    known = len(written)
+    train(10, 8, 13)
+    assert len(written) == known > 0
+
+
+def test_an_error_is_that_of_the_op(written):
+    paddle.set_flags({"FLAGS_host_tier": False})
+    net = Net()
+    for n in LENGTHS:
+        words = paddle.ones([2, n], "int64")
+        with pytest.raises(ValueError, match=r"x|y|broadcast"):
+            net(words) + paddle.ones([3, n, 10])
+        stepped(paddle.optimizer.SGD(0.1, parameters=net.parameters()), loss_of(net, words))
+    with pytest.raises((IndexError, ValueError), match="label|index|holds 10"):
+        float(loss_of(net, words + 9))
