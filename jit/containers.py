@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import operator
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from paddle_lite_py.core import structure as nested
 
+from .call import FunctionCall
 from .errors import StagingError
 from .iterables import Staged
 from .spec import is_tensor
@@ -22,6 +24,12 @@ class Same(NamedTuple):
     path: Path
 
 
+class Returned(NamedTuple):
+    """A result with containers of the caller."""
+
+    result: Any
+
+
 class Changed(NamedTuple):
     """A result, and the arguments as the function has left them."""
 
@@ -29,12 +37,13 @@ class Changed(NamedTuple):
     arguments: Any
 
 
-def note(result: Any, before: Any, after: Any, tensors: Any) -> Any:
+def note(result: Any, before: Any, after: Any, tensors: Any, is_of_calls: bool) -> Any:
     """Return the result of a trace, with the arguments if it has changed containers among them.
 
     Arguments:
         before: structure of the arguments.
         after: the arguments after the call, which were made from `before` and `tensors`.
+        is_of_calls: whether there are callers, who get the containers that they have given.
     """
     for value in nested.statics(nested.flatten(result, is_tensor, [])):
         if isinstance(value, Staged | slice) and _is_over_tensors(value):
@@ -46,19 +55,24 @@ def note(result: Any, before: Any, after: Any, tensors: Any) -> Any:
     same = nested.flatten(after, is_tensor, leaves) == before and all(
         a is b for a, b in zip(leaves, tensors, strict=True)
     )
+    paths = {id(c): path for path, c in _containers(after, ()) if len(path) > 1}
+    found = _replaced(result, lambda v: Same(paths[id(v)]) if id(v) in paths else v)
     if same:
-        return result
-    paths = {id(c): path for path, c in _containers(after, ())}
-    return Changed(_replaced(result, lambda v: Same(paths[id(v)]) if id(v) in paths else v), after)
+        return result if found is result or not is_of_calls else Returned(found)
+    return Changed(found, after)
 
 
 def _is_over_tensors(value: Any) -> bool:
     return isinstance(value, Staged) or any(map(is_tensor, (value.start, value.stop, value.step)))
 
 
-def restore(changed: Changed, arguments: Any) -> Any:
+def restored(changed: Any, call: FunctionCall) -> Any:
     """Put what a run has changed into the caller's containers; returns the result."""
-    put_back(arguments, changed.arguments)
+    if changed.__class__ not in (Changed, Returned):
+        return changed
+    arguments = call.args, call.kwargs
+    if type(changed) is Changed:
+        put_back(arguments, changed.arguments)
     return _replaced(changed.result, lambda v: _at(arguments, v.path) if isinstance(v, Same) else v)
 
 
@@ -76,12 +90,15 @@ def put_back(old: Any, new: Any) -> Any:
             if now is not getattr(old, f.name):
                 object.__setattr__(old, f.name, now)
         return old
-    if not isinstance(old, list | dict):
+    if not isinstance(old, list | dict | deque):
         return new
     keys = list(new) if isinstance(new, dict) else range(len(new))
     known = set(old) if isinstance(old, dict) else range(len(old))
     made = [put_back(old[k], new[k]) if k in known else new[k] for k in keys]
-    if isinstance(old, list):
+    if isinstance(old, deque):
+        old.clear()
+        old.extend(made)
+    elif isinstance(old, list):
         old[:] = made
     elif list(old) != keys:
         old.clear()
@@ -94,14 +111,14 @@ def put_back(old: Any, new: Any) -> Any:
 
 
 def _containers(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
-    if isinstance(value, list | dict) or is_record(value):
+    if isinstance(value, list | dict | tuple | deque) or is_record(value):
         yield path, value
     for key, item in _items(value):
         yield from _containers(item, (*path, key))
 
 
 def _items(value: Any) -> Iterator[tuple[Any, Any]]:
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple | deque):
         yield from enumerate(value)
     elif isinstance(value, dict):
         yield from value.items()

@@ -16,7 +16,6 @@ from paddle_lite_py.tracing import spans
 from paddle_lite_py.tracing.dimensions import Dimensions
 from paddle_lite_py.tracing.effects import Argument
 from paddle_lite_py.tracing.executor import Executable
-from paddle_lite_py.tracing.places import MISSING
 
 from .errors import HeldGradientError, InnerGradientError
 from .guards import ABSENT, Codes, Guard, same
@@ -148,8 +147,9 @@ class Entry:
 
     def owns_otherwise(self, tensors: Sequence[Tensor]) -> str | None:
         """Describe which attribute of an argument, given to it by the user, is not what it was; None if none is."""
-        for position, name, value in self.owned:
-            now = vars(tensors[position]).get(name, MISSING)
+        for owned in self.owned:
+            position, name, value = owned
+            now = owned.now(tensors[position])
             if now is not value and not same(now, value):
                 return f"{self.traced.program.input_names[position]}.{name} changed from {value!r:.60} to {now!r:.60}"
         return None

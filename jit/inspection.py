@@ -231,7 +231,7 @@ class Inspection:
     def _find_program(self, call: FunctionCall) -> tuple[Entry, ScalarInputs]:
         """Return the program for a call, as a whole."""
         try:
-            return self._specializer.find(call)
+            return self._specializer.find(call, runs=False)
         except GraphBreak as e:
             raise e.cause from None
 

@@ -24,11 +24,11 @@ from .guards import ABSENT, BY_VALUE, Guard, Items, Lacking
 from .host_random import told
 from .implicit import Implicit
 from .library_state import LibraryState, is_iterator
-from .reads import NO_STATE, Walk, walk_reads
+from .reads import NO_STATE, READ_ALL, Walk, walk_reads
 
 
 def trace_watching_containers(
-    function: Callable[..., Any], values: list[Any], implicit: Implicit, name: str, run: Callable[[Any], Any]
+    function: Callable[..., Any], values: list[Any], implicit: Implicit, name: str, run: Callable[..., Any]
 ) -> Any:
     """Return the result of the trace `run`, which knows the containers that existed before it.
 
@@ -47,7 +47,7 @@ def trace_watching_containers(
 
     def once() -> Any:
         with implicit.converted(walk.classes), told(name):
-            return run(_containers(walk))
+            return run(outside=_containers(walk), reads_all=bool(walk.names & READ_ALL))
 
     return Net(walk).trace(name, once, around)
 
@@ -214,5 +214,5 @@ def _line_of(run: Callable[[], Any], changed: Any) -> Where | None:
 def _containers(walk: Walk) -> dict[int, tuple[Any, bool]]:
     """Return the containers that a walk has come to, by id, and whether the function only puts things into them."""
     states = [vars(v) for v in walk.visited.values() if not isinstance(v, NO_STATE) and hasattr(v, "__dict__")]
-    held = [v for v in (walk.visited | walk.growing).values() if isinstance(v, KINDS)]
+    held = [v for v in (walk.visited | walk.growing).values() if isinstance(v, (*KINDS, tuple))]
     return {id(v): (v, id(v) in walk.growing) for v in [*states, *held]}

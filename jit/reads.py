@@ -30,7 +30,7 @@ from paddle_lite_py.nn import hooks
 from paddle_lite_py.nn.base import Layer
 from paddle_lite_py.optimizer import Optimizer
 from paddle_lite_py.tracing.frame import is_of_each_run
-from paddle_lite_py.tracing.owned import SETTINGS
+from paddle_lite_py.tracing.owned import SETTINGS, own_names, owned_by
 from paddle_lite_py.tracing.places import KINDS, namespace
 
 from .code_facts import codes_in, is_called_by_others, is_foreign, is_of_python, slots_of, uses
@@ -58,6 +58,7 @@ MAX_OBJECTS = 5_000
 _ENVIRONMENT = frozenset({"environ", "getenv"})
 _ASKING = frozenset({"getattr", "hasattr"})
 _DYNAMIC = frozenset({"getattr", "setattr", "vars", "__dict__", "__getattribute__", "__setattr__", "attrgetter"})
+READ_ALL = frozenset({"vars", "__dict__"})  # by these code reads attributes that it does not name
 # Attributes of tensors that are settings, and where they stand.
 _OF_TENSORS = {n: n for n in ("stop_gradient", "persistable", "need_clip", "regularizer", "optimize_attr")}
 _OF_TENSORS |= {"trainable": "stop_gradient", "name": "_name"}
@@ -331,6 +332,9 @@ class Walk:
         """The attributes of a tensor that the code names: settings, and those of the user's own."""
         held = tensor.__dict__
         named = self.names & _OF_TENSORS.keys() | {n for n in self.names & held.keys() if n[0] != "_"}
+        if self.names & _DYNAMIC:
+            named |= {n for n in owned_by(tensor) if n[0] != "_"}
+            self.guards.append(Guard(own_names, tensor, own_names(tensor), f"the attributes of {label}"))
         guards = self.settings if isinstance(tensor, Parameter) else self.guards
         for name in named:
             key = _OF_TENSORS.get(name, name)

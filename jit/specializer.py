@@ -9,7 +9,7 @@ from typing import Any
 
 from paddle_lite_py.core import structure as nested
 from paddle_lite_py.core.context import context
-from paddle_lite_py.core.errors import warn_user
+from paddle_lite_py.core.errors import MadeInTraceError, warn_user
 from paddle_lite_py.core.interpreter import state as mode
 from paddle_lite_py.core.traced_number import ScalarGuard, ScalarInputs, of_call
 from paddle_lite_py.eager import views
@@ -38,6 +38,8 @@ from .spec import SpecifiedCall
 from .tracer import FunctionTracer
 from .varying_scalars import DynamicAttributes, VaryingScalars, with_numbers
 
+MAX_MAKERS = 16  # kinds of calls of which the first one may run as Python, since it makes parameters
+
 
 class Specializer:
     """Finds the program for each call of a function, and learns from the calls which programs to make.
@@ -55,16 +57,24 @@ class Specializer:
     def __init__(self, tracer: FunctionTracer, options: CompileOptions, traced: Callable[[], None]) -> None:
         self.tracer, self.cache, self._after_trace = tracer, Cache(tracer.name, options.cache_size), traced
         self._full_graph = options.full_graph
+        # The kinds of calls that have made what is another one in each, perhaps to keep it for later ones.
+        self._makers: list[Any] = []
         self.last_call: SpecifiedCall | None = None  # the arguments of the last trace, as specs
         self._scalars, self._attributes = VaryingScalars(), DynamicAttributes()
         self._aliases, self._policy = ArgumentAliases(), CompilePolicy(self.cache)
 
-    def find(self, call: FunctionCall, other: Other | None = None, may_wait: bool = False) -> tuple[Any, ScalarInputs]:
+    def find(
+        self, call: FunctionCall, other: Other | None = None, may_wait: bool = False, runs: bool = True
+    ) -> tuple[Any, ScalarInputs]:
         """Return the program for a call, traced if there is none, and the numbers of the call that it takes as inputs.
+
+        None in the place of a program: the function itself is to run, as the first call does that makes parameters,
+        which later ones find.
 
         Arguments:
             other: why the program that was found cannot serve, and which may.
             may_wait: None in the place of a program where the function itself is to run; see CompilePolicy.
+            runs: whether the call is made, or its program looked at.
         """
         shapes, tensors = call.shapes, call.tensors
         serves = other.serves if other else (lambda entry: True)
@@ -89,6 +99,8 @@ class Specializer:
                 try:
                     entry = self._make(call, common, numbers, shared)
                 except Exception as e:
+                    if isinstance(e, MadeInTraceError) and runs and other is None and self._is_first((key, numbers)):
+                        return None, ()
                     raise (GraphBreak(e) if not self._full_graph and may_break(e) else e) from None
                 self.cache.add(key, entry, spec.describe_tensors(tensors), cause, since)
                 self._after_trace()
@@ -96,6 +108,11 @@ class Specializer:
                 if len(self._aliases.of(tensors)) > len(shared.aliases):
                     return self.find(call, other)
         return entry, numbers
+
+    def _is_first(self, kind: Any) -> bool:
+        """Whether no call of this kind has made anything before, and not too many of others."""
+        self._makers.append(kind)
+        return self._makers.count(kind) == 1 and len(self._makers) <= MAX_MAKERS
 
     def has_aliases(self, call: FunctionCall) -> bool:
         """True if some arguments share elements with tensors that a program reads from outside."""
@@ -126,10 +143,10 @@ class Specializer:
             seen.clear()
             with self._attributes.replaced(len(numbers) - of_places, seen), of_call(numbers):
                 structure = with_numbers(common, numbers, seen)
-                return self.tracer.trace(structure, shapes, grads, names, sizes, shared, call.tensors)
+                return self.tracer.trace(structure, shapes, grads, names, sizes, shared, call.tensors, True)
 
         def with_values(shapes: list[Any]) -> Traced:
-            return self.tracer.trace(call.structure, shapes, grads, names, sizes, shared, call.tensors)
+            return self.tracer.trace(call.structure, shapes, grads, names, sizes, shared, call.tensors, True)
 
         try:
             traced = retrace_until_sizes_hold(sizes, attempt, shapes)

@@ -25,7 +25,7 @@ from .breaks import Parts
 from .buckets import Buckets
 from .call import FunctionCall
 from .check import checked
-from .containers import Changed, restore
+from .containers import restored
 from .declared import DeclaredSpecs
 from .entry import Entry
 from .errors import GraphBreak, HeldGradientError, InnerGradientError, StagingError, raise_for_user
@@ -160,7 +160,8 @@ class StaticFunction(DeclaredSpecs, Inspection):
         if entry is None:
             return _EAGER
         if self._buckets is not None and call.specs:
-            return self._buckets.run(entry, call.tensors, call.specs, numbers, self.__name__)
+            out = self._buckets.run(entry, call.tensors, call.specs, numbers, self.__name__)
+            return restored(out, call)
         special = checks or numbers or self._input_spec or self._specializer.has_aliases(call)
         self._last = None if special or not _is_simple(entry, call) else entry
 
@@ -170,7 +171,7 @@ class StaticFunction(DeclaredSpecs, Inspection):
             return entry.run_with(call.tensors, numbers)
 
         out = self._specializer.run(call, entry, numbers, run)
-        return restore(out, (call.args, call.kwargs)) if out.__class__ is Changed else out
+        return restored(out, call)
 
     # -- as a method -----------------------------------------------------------------------------------------------
     def __get__(self, obj: Any, owner: Any = None) -> Any:

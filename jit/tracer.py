@@ -10,6 +10,7 @@ import dy2static
 from paddle_lite_py.core import structure as nested
 from paddle_lite_py.core.errors import TracedValueError
 from paddle_lite_py.eager.tensor import Tensor
+from paddle_lite_py.nn import unique_name
 from paddle_lite_py.tracing.aliases import Undecided
 from paddle_lite_py.tracing.dimensions import Dimensions
 from paddle_lite_py.tracing.owned import owned_by
@@ -47,6 +48,7 @@ class FunctionTracer:
         sizes: Dimensions | None = None,
         shared: Shared = ALONE,
         callers: Sequence[Tensor] = (),
+        is_of_calls: bool = False,
     ) -> Traced:
         """Trace the function.
 
@@ -58,6 +60,7 @@ class FunctionTracer:
             sizes: the unknown dimensions among them.
             shared: which of them share elements.
             callers: the tensors of the call, if it is one.
+            is_of_calls: whether calls run the program, each of which makes anew what the function makes.
         """
         missing: dy2static.ConversionError | None = None
         try:
@@ -68,15 +71,17 @@ class FunctionTracer:
         def call(*given: Tensor) -> Any:
             tensors = with_aliases(given, shared.aliases) if shared.aliases else given
             a, k = nested.unflatten(structure, iter(tensors))
-            return note(converted(*a, **k), structure, (a, k), tensors)
+            return note(converted(*a, **k), structure, (a, k), tensors, is_of_calls)
 
         names = names if len(names) == len(shapes) else [f"arg{i}" for i in range(len(shapes))]
         once: frozenset[Any] = frozenset()
         while True:
             try:
                 more: Any = {"shared": shared.among, "sizes": sizes, "decided": self._decided | once}
-                run = functools.partial(trace, call, shapes, grads, names, _convert, callers=callers, **more)
-                with at_run.record_effects():
+                run = functools.partial(
+                    trace, call, shapes, grads, names, _convert, callers=callers, is_of_calls=is_of_calls, **more
+                )
+                with at_run.record_effects(), unique_name.undone_if_it_fails():
                     values = [*nested.statics(structure), *[v for t in callers for v in owned_by(t).values()]]
                     found = trace_watching_containers(self.function, values, self._implicit, self.name, run)
                 return run_passes(found, self._passes)

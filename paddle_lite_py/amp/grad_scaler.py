@@ -78,6 +78,7 @@ class GradScaler:
         decr_every_n_nan_or_inf: int = 1,
         use_dynamic_loss_scaling: bool = True,
     ) -> None:
+        state.interpreter.begins("a GradScaler")
         self._enable = bool(enable)
         self._use_dynamic_loss_scaling = bool(enable and use_dynamic_loss_scaling)
         self._init_loss_scaling = float(init_loss_scaling) if enable else 1.0

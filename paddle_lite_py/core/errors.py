@@ -32,7 +32,7 @@ class TracedValueError(TypeError):
 
 
 class MadeInTraceError(TypeError):
-    """A static function returns a layer or a parameter that it makes: each call would return the same one."""
+    """A static function makes what must be another one in each call, as a layer's parameters are."""
 
 
 class DataDependentError(TracedValueError, NotImplementedError):

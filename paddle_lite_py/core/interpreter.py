@@ -49,6 +49,9 @@ class Observer:
         """
         return draw()
 
+    def begins(self, what: str) -> None:
+        """Called before state is made, or drawn, that is another one in each call of the code."""
+
     def created(self, parameter: Any) -> Any:
         """Called with each new parameter; returns it, or the one of that name in the program under construction."""
         return parameter

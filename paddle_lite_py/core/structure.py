@@ -112,7 +112,7 @@ def unflatten(structure: Any, leaves: Iterator[Any]) -> Any:
     if keys is None:
         if issubclass(kind, deque):
             return kind(children, structure.setting.value)
-        return kind(*children) if hasattr(kind, "_fields") else kind(children)
+        return kind._make(children) if hasattr(kind, "_fields") else kind(children)
     if issubclass(kind, dict):
         return _make_dict(kind, zip(keys, children, strict=True), structure.setting.value)
     made = object.__new__(kind)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core.arrays import as_array, is_array
+from ..core.interpreter import state
 from ..core.no_effect import ONE_STREAM, no_effect
 from .tensor import Tensor, wrap
 
@@ -61,6 +62,7 @@ default_generator = Generator()
 
 def host_draw(generator: Generator | None = None) -> np.random.Generator:
     """NumPy's generator for one draw on the host (initial weights, shuffling), keyed by the next word of the stream."""
+    state.interpreter.begins("a draw of random numbers by Python")
     stream = generator or default_generator
     word = stream.state._payload
     if not is_array(word):  # inside a trace that has drawn already

@@ -52,6 +52,18 @@ def guard(new_generator: Counter[str] | str | bytes | None = None) -> Iterator[N
         _prefix = prefix
 
 
+@contextmanager
+def undone_if_it_fails() -> Iterator[None]:
+    """Count on from here after an error in the block, as if it had made no names."""
+    counts, before = _counts, _counts.copy()
+    try:
+        yield
+    except BaseException:
+        counts.clear()
+        counts.update(before)
+        raise
+
+
 def snake_case(name: str) -> str:
     """Return a class name as the prefix of a layer's name.
 

@@ -72,6 +72,7 @@ class Optimizer(Versioned):
         multi_precision: bool = False,
     ) -> None:
         who = type(self).__name__
+        state.interpreter.begins(f"an optimizer, {who},")
         self._learning_rate: float | LRScheduler = checks.learning_rate(who, learning_rate)
         self._grad_clip = checks.grad_clip(who, grad_clip)
         self.regularization = self._weight_decay = weight_decay

@@ -14,9 +14,9 @@ from typing import Any
 import jax
 import numpy as np
 
-from ..core.arrays import as_array, is_outside
+from ..core.arrays import as_array, is_array, is_outside
 from ..core.dtypes import is_inexact
-from ..core.errors import DataDependentError, SparseError, user_frame
+from ..core.errors import DataDependentError, MadeInTraceError, SparseError, user_frame
 from ..core.interpreter import Interpreter, state, use
 from ..core.quotients import shortest
 from ..core.symbolic import is_symbolic
@@ -33,6 +33,7 @@ from .aliases import Aliases
 from .checks import Checks, Cleared, DefinedFlag, LoopBuffer, note_refusal
 from .container_notes import ContainerNotes
 from .differentiate import Differentiation, identity
+from .effects import Copies
 from .frame import Capture, Frame, Key, Replay, TracedValue, Write, is_leaf, origin
 from .measuring import Measuring
 from .owned import OwnedAttributes
@@ -70,7 +71,8 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Owned
         self.outside: dict[int, tuple[Any, bool]] = {}  # containers that were there before: see ContainerNotes
         self.replays: list[tuple[Any, Replay, tuple[Any, ...]]] = []  # what each run does with them again
         self.told: set[Any] = set()  # places that the user has been warned of
-        self.drawn: dict[int, Any] = {}  # data of parameters made while tracing, by id
+        self.copies, self.stored_values = Copies(), set[int]()  # ids of Python values that it puts into state
+        self.is_of_calls = False  # whether the program is run by calls of a function: see begins()
         self.looked: dict[int, tuple[Tensor, Any]] = {}  # tensors that Python has read, and what they held
         self.reached: dict[int, Any] = {}  # arguments that a backward() gives gradients to, and where
         self.asked: dict[int, str] = {}  # how the gradients of arguments are first used: see Entry
@@ -291,10 +293,23 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Owned
     # -- state -----------------------------------------------------------------------------------------------------
     def stored(self, name: str, shape: tuple[int, ...], dtype: Any, draw: Callable[[], Any], own: bool = False) -> Any:
         """Return draw(): state is made while the program is traced, not by it."""
+        if not own:
+            self.begins("parameters")
         with use(EAGER):
-            made = draw()
-        self.drawn[id(made)] = made
-        return made
+            return draw()
+
+    def begins(self, what: str) -> None:
+        """Refuse to make what is another one in each call.
+
+        Raises:
+            MadeInTraceError: it would be the same in all runs of the program.
+        """
+        if self.is_of_calls:
+            raise MadeInTraceError(
+                f"the function makes {what} at {user_frame()}. A program would do so once, and each call use the same "
+                "again: make them outside of the static function, or mark what makes them with "
+                "@paddle.jit.not_to_static"
+            )
 
     def rebind(self, tensor: Tensor, data: Any) -> None:
         """Give a tensor another payload, noted in the log."""
@@ -302,7 +317,7 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Owned
             self.rebound(tensor, "stop_gradient")
         self.rebound(tensor, "_payload")
         self.aliases.written(tensor)
-        tensor._payload = data
+        tensor._payload = self.value_of(wrap(data)) if is_array(data) else data
 
     def sees(self, tensor: Tensor) -> bool:
         """Whether the payload of a tensor is of this frame, one around it, or outside."""

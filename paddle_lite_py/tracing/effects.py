@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -31,6 +32,13 @@ class Effect(NamedTuple):
     write: Write
     structure: Any
     n_leaves: int
+
+
+class Copies(threading.local):
+    """The copies that a run has made for its results and for state, by id of what they are copies of."""
+
+    def __init__(self) -> None:
+        self.made: dict[int, Any] = {}
 
 
 class Sorted:

@@ -275,16 +275,20 @@ class Executable:
         traced = self.traced
         if not self.repeatable:
             jax.effects_barrier()  # eager code has acted when it returns
-        tensors = list(made[: traced.n_results])
-        if traced.same:
-            tensors = [tensors[traced.same.get(i, i)] for i in range(len(tensors))]
+        if traced.copies is not None:
+            traced.copies.made.clear()  # of a run that an error ended
+        tensors = [made[traced.same.get(i, i)] for i in range(traced.n_results)] if traced.same else [*made]
+        del tensors[traced.n_results :]
         structure = found_in(traced.structure) if self.gives_by_path else traced.structure
         structure = settle_numbers(structure) if self.gives_numbers else structure
         if self.acts:
             self._apply(outs, args, tensors, {i: made[i] for i in traced.left} if len(made) > len(tensors) else {})
         if structure is nested.LEAF:
             return tensors[0]
-        return nested.unflatten(resolve(structure, args), iter(tensors))
+        found = nested.unflatten(resolve(structure, args), iter(tensors))
+        if traced.copies is not None:
+            traced.copies.made.clear()
+        return found
 
     def _look_for_shared(self, args: Sequence[Tensor]) -> None:
         for a in args:

@@ -34,12 +34,24 @@ def label_of(tensor: Tensor) -> str:
     return tensor.name if given is None else tensor._name or str(given)
 
 
+def own_names(tensor: Tensor, _absent: Any = None) -> frozenset[str]:
+    """Return the names of the attributes that a program has given to a tensor, as what a guard reads."""
+    return frozenset(owned_by(tensor))
+
+
 class Owned(NamedTuple):
-    """An attribute of an argument that a trace has asked for; MISSING where the caller's tensor has none."""
+    """An attribute of an argument that a trace has asked for; MISSING where the caller's tensor has none.
+
+    Without a name: the names of all of them.
+    """
 
     position: int
     name: str
     value: Any
+
+    def now(self, tensor: Tensor) -> Any:
+        """Return what it is of the tensor of another call."""
+        return vars(tensor).get(self.name, MISSING) if self.name else own_names(tensor)
 
 
 class OwnedAttributes(Observer):
@@ -49,7 +61,10 @@ class OwnedAttributes(Observer):
     aliases: Aliases
     callers: Sequence[Tensor] = ()  # the arguments of the call under way, where the trace is of one
 
+    reads_all = False  # whether the code may read attributes that it does not name, as vars() does
+
     def __init__(self) -> None:
+        self.spaces: dict[int, Tensor] = {}  # by id of the dict that has its attributes, a tensor of the arguments
         self.owned: dict[tuple[int, str], Owned] = {}
         self._taken: set[tuple[int, str]] = set()  # what a handle has been given, which the trace may take away again
 
@@ -72,8 +87,14 @@ class OwnedAttributes(Observer):
 
     def share_settings(self, tensors: Sequence[Tensor]) -> None:
         """Give the handles of arguments the settings of the caller's tensors."""
-        for tensor, caller in zip(tensors, self.callers, strict=False):
+        for i, (tensor, caller) in enumerate(zip(tensors, self.callers, strict=False)):
             vars(tensor).update({k: vars(caller)[k] for k in SETTINGS & vars(caller).keys()})
+            if self.reads_all:
+                held = owned_by(caller)
+                vars(tensor).update(held)
+                self.spaces[id(vars(tensor))] = tensor
+                self.owned |= {(i, name): Owned(i, name, value) for name, value in held.items()}
+                self.owned[i, ""] = Owned(i, "", own_names(caller))
 
     def _of_caller(self, tensor: Any, name: str) -> Any:
         """Return an attribute of the caller's tensor that a handle stands for, and note what it was."""

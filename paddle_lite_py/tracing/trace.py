@@ -28,7 +28,7 @@ from .dimensions import Dimensions
 from .effects import Argument, AtPath, Effect
 from .escape import find_unescaped
 from .frame import Capture, TracedValue, Write, is_leaf
-from .made_objects import attributes, is_from_outside, is_made, refuse_drawn, with_own_sets
+from .made_objects import attributes, copies_of, is_from_outside, is_made, note_stored, with_own_copies
 from .owned import Owned, owned_by, with_attributes
 from .schedules import TracedSchedule
 from .speculation import Speculated, Speculation
@@ -69,6 +69,7 @@ class Traced(NamedTuple):
     constraints: tuple[str, ...] = ()  # between unknown dimensions, which the trace has taken for granted
     seen: tuple[ScalarGuard, ...] = ()  # what the trace has found out about numbers that it does not know
     owned: tuple[Owned, ...] = ()  # attributes of arguments that it has asked for
+    copies: Any = None  # what runs have copied of values of its own, if they give any
 
     @property
     def speculated_outputs(self) -> slice:
@@ -110,6 +111,8 @@ def trace(
     sizes: Dimensions | None = None,
     decided: frozenset[Any] | None = None,
     callers: Sequence[Tensor] = (),
+    is_of_calls: bool = False,
+    reads_all: bool = False,
 ) -> Traced:
     """Trace fn(*tensors), one tensor for each spec.
 
@@ -117,12 +120,13 @@ def trace(
     call, whose values the program may take for granted. `outside` has the containers that fn can reach, by id; `shared`
     says which of the tensors are views of which (views.shared); `sizes` has the unknown dimensions of the specs;
     `decided` says which statements data decide, if they may: then Undecided tells of more; `callers` are the tensors
-    of the call, if the trace is of one.
+    of the call, if the trace is of one; `is_of_calls` says that what it makes must be made anew by each;
+    `reads_all` that it may read attributes of tensors that it does not name.
     """
     with LOCK, memory.paused_collection():
         builder = Builder(convert)
         builder.outside, builder.sizes, builder.size_answers = outside or {}, sizes, sizes
-        builder.callers = callers
+        builder.callers, builder.is_of_calls, builder.reads_all = callers, is_of_calls, reads_all
         if sizes is not None and sizes.for_file:
             builder.unknown = sizes.measured
         if all(is_array(s) for s in specs):
@@ -136,8 +140,7 @@ def trace(
         try:
             found = _trace(builder, fn, tensors, names)
         except Exception:  # perhaps of what was taken for another tensor than it is
-            if builder.drawn:  # the function itself draws the same numbers
-                generator[0]._payload = generator[1]
+            generator[0]._payload = generator[1]  # the function itself draws the same numbers
             if builder.aliases.open:
                 raise Undecided(builder.aliases.open, builder.unsure) from None
             raise
@@ -163,9 +166,9 @@ def _trace(builder: Builder, fn: Any, tensors: list[Tensor], names: Sequence[str
             outside = [w for w in outside if not (w.is_tie or _follows(builder, w))]
             _look_for_kept_aliases(builder, outside)
             updated = {id(w.owner) for w in outside if w.key == "_payload"}
+            note_stored(builder, outside)
             rebuilt: dict[int, bool] = {}
             structure = _outputs(builder, result, leaves, updated, rebuilt)
-            refuse_drawn(builder, structure)
             outside = [w for w in outside if id(w.owner) not in rebuilt]
             n_results = len(leaves)
             skipped = [*_own(builder), *[owner for owner, _, _ in builder.replays]]
@@ -316,7 +319,7 @@ def _outputs(
         own = {} if known or for_file else owned_by(tensor)
         return with_attributes(nested.LEAF, {k: _outputs(builder, v, leaves, updated) for k, v in own.items()})
 
-    return with_own_sets(builder, nested.replace_leaves(structure, iter([place(t) for t in tensors])))
+    return with_own_copies(builder, nested.replace_leaves(structure, iter([place(t) for t in tensors])))
 
 
 def _find_replacements(builder: Builder, outside: list[Write]) -> dict[int, Write]:
@@ -422,6 +425,7 @@ def _assemble(
         assumed=tuple(builder.assumed),
         seen=tuple(builder.seen),
         owned=tuple(builder.owned.values()),
+        copies=copies_of(builder, [structure, *[e.structure for e in effects]]),
         left=_left(effects, n_results, leaves),
         same={i: at[0] for at in builder.given.values() for i in at[1:]},
     )
