@@ -28,7 +28,12 @@ from .reads import NO_STATE, READ_ALL, Walk, walk_reads
 
 
 def trace_watching_containers(
-    function: Callable[..., Any], values: list[Any], implicit: Implicit, name: str, run: Callable[..., Any]
+    function: Callable[..., Any],
+    values: list[Any],
+    implicit: Implicit,
+    names: set[str],
+    name: str,
+    run: Callable[..., Any],
 ) -> Any:
     """Return the result of the trace `run`, which knows the containers that existed before it.
 
@@ -36,12 +41,13 @@ def trace_watching_containers(
         function: that is traced.
         values: the Python values among its arguments.
         implicit: its methods that Python calls by itself.
+        names: those that earlier walks from the function have found in code.
         name: of the function.
 
     Raises:
         UnnotedChangeError: the trace has changed something that runs would not change again, or would have.
     """
-    walk, code = walk_reads(function, values), getattr(getattr(function, "__func__", function), "__code__", None)
+    walk, code = walk_reads(function, values, names), getattr(getattr(function, "__func__", function), "__code__", None)
     around = UNKNOWN if code is None else Where(code.co_filename, code.co_firstlineno)
     refuse_iterators(walk, name, around)
 

@@ -16,7 +16,7 @@ import operator
 import threading
 import types
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -55,6 +55,7 @@ from .library_state import LibraryState, is_container
 
 # Objects looked at before it is taken that the rest is data, not settings.
 MAX_OBJECTS = 5_000
+MANY = 10**9  # more names than there are: no further round
 _ENVIRONMENT = frozenset({"environ", "getenv"})
 _ASKING = frozenset({"getattr", "hasattr"})
 _DYNAMIC = frozenset({"getattr", "setattr", "vars", "__dict__", "__getattribute__", "__setattr__", "attrgetter"})
@@ -93,7 +94,7 @@ Place = tuple[int, Any]
 
 
 def guards_of(
-    function: Callable[..., Any], args: list[Any], layers: list[Layer], written: Iterable[Place]
+    function: Callable[..., Any], args: list[Any], layers: list[Layer], written: Iterable[Place], names: set[str]
 ) -> tuple[list[Any], list[Any], frozenset[str]]:
     """A guard for each value that the function, called with `args`, may have read; those that are to be looked at
     only after the configuration of some layer or parameter changed; and settings of tensors that the code names.
@@ -103,48 +104,54 @@ def guards_of(
         args: the Python values among its arguments.
         layers: the layers that were called.
         written: the places (id of the owner, name) where each run puts a new tensor.
+        names: those that earlier walks from the function have found in code.
     """
-    walk = Walk(frozenset(written), frozenset(map(id, layers)))
-    while True:
-        size = len(walk.names)
-        walk.start()
-        walk.function(function)
-        for layer in layers:
-            walk.function(type(layer).forward, called=True)
-            walk.visit(layer, type(layer).__name__)
-        for value in args:
-            walk.visit(value, "an argument")
-        if len(walk.names) == size:
-            outside = environment(walk.texts) if walk.names & _ENVIRONMENT else []
-            codes = [Codes.of(walk.functions)] if walk.functions else []
-            return walk.guards + outside + codes, walk.settings, SETTINGS & walk.names
+    walk = Walk(names, frozenset(written), frozenset(map(id, layers)))
+    walk.go(function, args, layers)
+    outside = environment(walk.texts) if walk.names & _ENVIRONMENT else []
+    codes = [Codes.of(walk.functions)] if walk.functions else []
+    return walk.guards + outside + codes, walk.settings, SETTINGS & walk.names
 
 
-def walk_reads(function: Callable[..., Any], args: list[Any]) -> Walk:
-    """Return the walk over what a function called with `args` can reach."""
-    walk, size = Walk(frozenset()), -1
-    while len(walk.names) > size:
-        size = len(walk.names)
-        walk.start()
-        walk.function(function)
-        for value in args:
-            walk.visit(value, "an argument")
+def walk_reads(function: Callable[..., Any], args: list[Any], names: set[str]) -> Walk:
+    """Return the walk over what a function called with `args` can reach; it adds the names that it finds in code."""
+    walk = Walk(names)
+    walk.go(function, args)
     return walk
 
 
 class Walk:
     """One walk over what a function can reach."""
 
-    def __init__(self, written: frozenset[Place], called: frozenset[int] = frozenset()) -> None:
-        self.names: set[str] = set()
+    def __init__(
+        self, names: set[str], written: frozenset[Place] = frozenset(), called: frozenset[int] = frozenset()
+    ) -> None:
+        self.names = names
         self.texts: set[str] = set()  # those among them that stand as text in the code
         self.codes: set[types.CodeType] = set()
-        self.grows: dict[str, bool] = {}  # variables: True if all that the code does with one is to put things into it
+        self.every = frozenset[str]()  # the names, when they were last looked at
+        self.using: dict[str, list[types.CodeType]] = {}  # the code in which each of them stands
         self.written, self.called = written, called  # called: the layers that others guard
         self.start()
 
+    def go(self, function: Callable[..., Any], args: list[Any], layers: Sequence[Layer] = ()) -> None:
+        """Walk until all names are found that lead on; the nearest objects first, since there may be too many."""
+        size = -1
+        while len(self.names) > size:
+            size = len(self.names) if len(self.visited) <= MAX_OBJECTS else MANY
+            self.start()
+            self.function(function)
+            for layer in layers:
+                self.function(type(layer).forward, called=True)
+                self.visit(layer, type(layer).__name__)
+            for value in args:
+                self.visit(value, "an argument")
+            while self.ahead:
+                self.content(*self.ahead.popleft())
+
     def start(self) -> None:
         """Begin again, with the names found so far."""
+        self.ahead = collections.deque[tuple[Any, str]]()  # what is still to be looked at
         self.guards: list[Any] = []
         self.settings: list[Any] = []  # guards on attributes of parameters and layers, which count their changes
         self.visited: dict[int, Any] = {}
@@ -211,15 +218,23 @@ class Walk:
         for name in sorted(self.names.intersection(names)):
             self.place(vars(f).get, f, name, f"`{f.__name__}.{name}`")
         if self.names & _ASKING or "AttributeError" in self.names:
-            asked = frozenset(self.names) - getattr(type(f), "OWN", frozenset())
+            if len(self.every) != len(self.names):
+                self.every = frozenset(self.names)
+            own = getattr(type(f), "OWN", None)
+            asked = self.every - own if own else self.every
             self.guards.append(Lacking.of(vars(f), asked, f"`{f.__name__}`"))
 
     def _note(self, codes: list[types.CodeType]) -> None:
         for code in codes:
             if code not in self.codes:
                 self.codes.add(code)
-                for name, grows in uses(code):
-                    self.grows[name] = self.grows.get(name, True) and grows
+                for name in {*code.co_names, *code.co_varnames, *code.co_cellvars, *code.co_freevars}:
+                    self.using.setdefault(name, []).append(code)
+
+    def _grows(self, name: Any) -> bool:
+        """Whether all that the code does with a variable is to put things into it."""
+        found = [grows for code in self.using.get(name, ()) for used, grows in uses(code) if used == name]
+        return bool(found) and all(found)
 
     def place(self, read: Callable[[Any, Any], Any], owner: Any, key: Any, label: str) -> None:
         """A variable, attribute or item of what holds it: a cell, the dict of a module, an object."""
@@ -231,17 +246,20 @@ class Walk:
         else:
             self.guards.append(Guard(read, key, value, label))
             self.places[at] = owner, self.guards[-1]
-            if isinstance(value, list | set) and self.grows.get(key):
+            if isinstance(value, list | set) and self._grows(key):
                 self.growing[id(value)] = value
             elif value is not ABSENT:
                 self.visit(value, label)
 
     # -- objects ---------------------------------------------------------------------------------------------------
     def visit(self, value: Any, label: str) -> None:
+        """Come to an object, whose content is looked at later."""
+        if type(value) not in BY_VALUE and self._new(value):
+            self.ahead.append((value, label))
+
+    def content(self, value: Any, label: str) -> None:
         """Visit the content of an object."""
         kind = type(value)
-        if kind in BY_VALUE or not self._new(value):
-            return
         if isinstance(value, Tensor):
             self.tensor(value, label)
         elif isinstance(value, np.ndarray):

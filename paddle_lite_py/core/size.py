@@ -38,6 +38,11 @@ class Size(list):
 
     # Only lists and tuples are appended: an array adds and multiplies element by element, in either order.
     def __add__(self, other: Any) -> Size:
+        if hasattr(other, "_static_value"):  # a Tensor, which is defined above this module
+            raise TypeError(
+                "a paddle.Size and a Tensor are added, which could append or add by element: write "
+                "size + tensor.tolist(), or paddle.to_tensor(size) + tensor"
+            )
         return Size([*self, *other]) if isinstance(other, (list, tuple)) else NotImplemented
 
     def __radd__(self, other: Any) -> Size:

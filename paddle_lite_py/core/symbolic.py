@@ -111,17 +111,15 @@ def _eval(node: ast.expr, dims: Dims) -> Any:
     raise ValueError(f"not a dimension expression: {ast.dump(node)}")
 
 
-def replaced(value: Any, dims: Dims) -> Any:
-    """Return a parameter of a primitive with other sizes in the place of its symbols."""
-    if value.__class__ in (tuple, list):
-        return value.__class__([replaced(v, dims) for v in value])
-    return evaluate(value, dims)
-
-
 def substitute(value: Any, dims: Dims) -> Any:
-    """Return an attribute with the symbolic dimensions in it replaced by their values."""
-    if isinstance(value, tuple):
-        return tuple(substitute(v, dims) for v in value)
+    """Return an attribute, or a parameter of a primitive, with the symbolic dimensions in it replaced by their values.
+
+    Example:
+        >>> substitute(([1, (2,)], "a"), {})
+        ([1, (2,)], 'a')
+    """
+    if value.__class__ in (tuple, list):
+        return value.__class__([substitute(v, dims) for v in value])
     return evaluate(value, dims)
 
 

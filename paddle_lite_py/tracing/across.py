@@ -8,6 +8,7 @@ from typing import Any
 import jax
 
 from ..eager.tensor import Tensor, wrap
+from .body import reached
 
 
 class AcrossBackward:
@@ -15,43 +16,74 @@ class AcrossBackward:
 
     Arguments:
         name: of the static function.
-        pulled: the program: of the arrays, then of the gradients of the results that gradients flow out of.
+        pulled: gives, for which of the results have a gradient, the function that computes those of the arguments, and
+            which of what takes a gradient gets one.
         arrays: what the call was given.
     """
 
     # The attributes of a PyLayer's context that the tape reads.
     _blocked: frozenset[int] = frozenset()
-    _materialize = True
+    _materialize = False
 
-    def __init__(self, name: str, pulled: Callable[..., Any], arrays: Sequence[Any]) -> None:
+    def __init__(
+        self,
+        name: str,
+        pulled: Callable[[tuple[bool, ...]], tuple[Callable[..., Any], list[bool]]],
+        arrays: Sequence[Any],
+    ) -> None:
         self.name = self.__name__ = name
         self._pulled, self._arrays = pulled, arrays
 
-    def backward(self, _: Any, *grads: Tensor) -> list[Tensor]:
-        """Return the gradients of what takes some."""
-        return [wrap(g) for g in self._pulled(*self._arrays, *[g._payload for g in grads])]
+    def backward(self, _: Any, *grads: Tensor | None) -> list[Tensor | None]:
+        """Return the gradients of what takes some; None for what depends on none of the given ones."""
+        pulled, gets = self._pulled(tuple([g is not None for g in grads]))
+        found = iter(pulled(*self._arrays, *[g._payload for g in grads if g is not None]))
+        return [wrap(next(found)) if g else None for g in gets]
 
 
-def pullback(
-    name: str, flowing: Callable[[list[Any]], tuple[list[Any], Any]], takes: tuple[bool, ...]
-) -> Callable[..., tuple[Any, ...]]:
-    """Return the gradient of a function, as a function of its arguments and of the gradients of its results.
+class Pullbacks:
+    """The gradients of one program, each a program of all processes.
 
     Arguments:
-        name: of the function.
-        flowing: the function; see residuals.Forward.
-        takes: which of the arguments take a gradient.
+        name: of the static function.
+        flowing: the function of the program; see residuals.Forward.
+        traced: the program.
+        place: where its inputs stand among the arguments of the function.
+        compile: for all processes that run it at once.
     """
 
-    def gradient(*values: Any) -> tuple[Any, ...]:
-        given, cotangents = values[: len(takes)], list(values[len(takes) :])
+    def __init__(self, name: str, flowing: Any, traced: Any, place: Sequence[int], compile: Any) -> None:
+        self.name, self._flowing, self._compile = name, flowing, compile
+        self._block, self._flows, self._place = traced.program.block, traced.flows, place
+        self._kept: dict[Any, Callable[..., Any]] = {}
 
-        def results(taken: list[Any]) -> list[Any]:
-            order = iter(taken)
-            return flowing([next(order) if t else a for a, t in zip(given, takes, strict=True)])[0]
+    def __call__(self, takes: tuple[bool, ...], has: tuple[bool, ...]) -> tuple[Callable[..., Any], list[bool]]:
+        """Return the gradient, as a function of the arguments and of the gradients of results.
 
-        _, pull = jax.vjp(results, [a for a, t in zip(given, takes, strict=True) if t])
-        return tuple(pull(cotangents)[0])
+        Arguments:
+            takes: which of the arguments take a gradient.
+            has: which of the results that gradients flow out of have one.
 
-    gradient.__name__ = gradient.__qualname__ = f"gradient of {name}"
-    return gradient
+        Returns:
+            The function, and of what takes a gradient, whether it gets one.
+        """
+        found = reached(self._block, [f for f, h in zip(self._flows, has, strict=True) if h])
+        gets = tuple([t and self._block.inputs[i] in found for t, i in zip(takes, self._place, strict=True)])
+        if (gets, has) not in self._kept:
+            self._kept[gets, has] = self._compile(self._pullback(gets, has))
+        return self._kept[gets, has], [g for g, t in zip(gets, takes, strict=True) if t]
+
+    def _pullback(self, gets: tuple[bool, ...], has: tuple[bool, ...]) -> Callable[..., tuple[Any, ...]]:
+        def gradient(*values: Any) -> tuple[Any, ...]:
+            given, cotangents = values[: len(gets)], list(values[len(gets) :])
+
+            def results(taken: list[Any]) -> list[Any]:
+                order = iter(taken)
+                made = self._flowing([next(order) if g else a for a, g in zip(given, gets, strict=True)])[0]
+                return [r for r, h in zip(made, has, strict=True) if h]
+
+            _, pull = jax.vjp(results, [a for a, g in zip(given, gets, strict=True) if g])
+            return tuple(pull(cotangents)[0])
+
+        gradient.__name__ = gradient.__qualname__ = f"gradient of {self.name}"
+        return gradient

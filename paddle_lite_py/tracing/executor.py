@@ -33,7 +33,7 @@ from ..ir.parts import is_unrolled, runs_in_parts
 from ..ir.program import Program
 from ..ir.simplify import only_needed
 from . import spans
-from .across import AcrossBackward, pullback
+from .across import AcrossBackward, Pullbacks
 from .body import Body, reached
 from .call_that_waits import CallThatWaits, call_of
 from .checks import look_at_indices, note_failure
@@ -126,7 +126,7 @@ class Executable:
             else functools.partial(program_jit, operators=made, plain=plain, text=body.text)
         )
         self._across: Any = jit if across else None  # compiles for all processes that run the program at once
-        self._pullbacks: dict[tuple[bool, ...], Any] = {}
+        self._pullbacks = Pullbacks(self.name, body.flowing, self.traced, self.place, jit)
         named = self._named(body.call)
         # What runs before it is compiled takes it as it was traced, without the calls that are prepared for XLA.
         self.jitted = jit(named if across else prepare(named, donated), donate_argnums=donated)
@@ -353,9 +353,7 @@ class Executable:
         takes += (False,) * len(self.traced.providers)
         outs = self.jitted(*(donatable(list(arrays)) if self.donates else arrays))
         outs = (outs,) if self.plain else outs
-        if takes not in self._pullbacks:
-            self._pullbacks[takes] = self._across(pullback(self.name, self.body.flowing, takes))
-        layer = AcrossBackward(self.name, self._pullbacks[takes], arrays)
+        layer = AcrossBackward(self.name, functools.partial(self._pullbacks, takes), arrays)
         tensors, flows = self._wrapped(list(outs)), self.traced.flows
         inputs = [h for h, t in zip(handles, takes, strict=False) if t]
         for i, made in zip(flows, custom_gradient(layer, layer, inputs, [tensors[i] for i in flows]), strict=True):

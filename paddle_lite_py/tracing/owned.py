@@ -34,9 +34,9 @@ def label_of(tensor: Tensor) -> str:
     return tensor.name if given is None else tensor._name or str(given)
 
 
-def own_names(tensor: Tensor, _absent: Any = None) -> frozenset[str]:
+def own_names(tensor: Tensor, _absent: Any = None) -> tuple[str, ...]:
     """Return the names of the attributes that a program has given to a tensor, as what a guard reads."""
-    return frozenset(owned_by(tensor))
+    return tuple(sorted(owned_by(tensor)))
 
 
 class Owned(NamedTuple):

@@ -174,7 +174,7 @@ def test_what_many_objects_lack_is_one_guard_for_each():
         except AttributeError:
             return x
 
-    walk, *_ = reads.guards_of(f, [], [], [])
+    walk, *_ = reads.guards_of(f, [], [], [], set())
     objects = [g for g in walk if isinstance(g, Lacking) and g.name[0] != "`"]  # the others are functions
     assert len(objects) == 51 and len(walk) < 300
     static = to_static(f)

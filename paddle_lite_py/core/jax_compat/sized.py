@@ -59,7 +59,7 @@ def _sized(eqn: Any, dims: symbolic.Dims) -> dict[str, Any]:
         if eqn.primitive.name not in _COMBINING:
             raise UnsizedError(eqn.primitive.name)
         return dict(eqn.params)
-    return {k: symbolic.replaced(v, dims) for k, v in eqn.params.items()}
+    return {k: symbolic.substitute(v, dims) for k, v in eqn.params.items()}
 
 
 # Primitives whose function is one of two elements.

@@ -291,6 +291,15 @@ def in_a_static_function():
     loss = (mp_ops._mp_allreduce(x @ eager, group=dist.get_group()) ** 2).mean()
     (loss * 4).backward()
     np.testing.assert_allclose(w.grad.numpy(), eager.grad.numpy(), rtol=1e-5)
+    both = paddle.jit.to_static(lambda x, w, v: (split(x, w), mp_ops._mp_allreduce(x * v, group=dist.get_group())))
+    v, w.grad = paddle.ones([3], dtype="float32"), None
+    v.stop_gradient = False
+    for _ in range(2):
+        (both(x, w, v)[0] * 2).backward()
+    np.testing.assert_allclose(w.grad.numpy(), eager.grad.numpy(), rtol=1e-5)
+    assert v.grad is None  # an optimizer leaves it alone, as in eager mode
+    both(x, w, v)[1].sum().backward()
+    assert v.grad.tolist() == [4.0 * (1 + RANK)] * 3
     for _ in range(2):
         assert doubled(paddle.ones([2]) * (RANK + 1)).tolist() == [7.0, 7.0]
 
