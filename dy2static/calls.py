@@ -42,12 +42,13 @@ _number = itertools.count()
 class _Memo:
     """Kept on a user's function: what to call in its place (None: itself). Pickled and copied empty."""
 
-    __slots__ = ("code", "closure", "defaults", "target")
+    __slots__ = ("code", "closure", "defaults", "keywords", "target")
 
     def __init__(self, f: types.FunctionType | None = None, target: Any = None) -> None:
         self.code: types.CodeType | None = f.__code__ if f else None
         self.closure: tuple[Any, ...] | None = f.__closure__ if f else None
         self.defaults: tuple[Any, ...] | None = f.__defaults__ if f else None
+        self.keywords: dict[str, Any] | None = f.__kwdefaults__ if f else None
         self.target = target
 
     def __reduce__(self) -> Any:
@@ -158,6 +159,7 @@ class Callees:
                 or memo.code is not f.__code__
                 or memo.closure is not f.__closure__
                 or memo.defaults is not f.__defaults__
+                or memo.keywords is not f.__kwdefaults__
             ):
                 memo = decide(f)
             return memo.target or f

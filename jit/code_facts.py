@@ -7,7 +7,7 @@ import dis
 import itertools
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from paddle_lite_py.core.memo import memo
@@ -26,6 +26,38 @@ def uses(code: types.CodeType) -> list[tuple[Any, bool]]:
         for used, following in itertools.pairwise(dis.get_instructions(code))
         if used.opname.startswith("LOAD_") and isinstance(used.argval, str)
     ]
+
+
+class Codebase:
+    """The code that a function can call.
+
+    Attributes:
+        names: names of attributes and variables in it, and texts that may be such.
+        texts: those among them that stand as text.
+    """
+
+    def __init__(self) -> None:
+        self.names, self.texts, self.codes = set[str](), set[str](), set[types.CodeType]()
+        self._using: dict[str, list[types.CodeType]] = {}  # by name, the code in which it stands
+
+    def __len__(self) -> int:
+        """How much is known of it."""
+        return len(self.names) + len(self.texts) + len(self.codes)
+
+    def note(self, codes: Iterable[types.CodeType]) -> None:
+        """Note code that it calls."""
+        for code in codes:
+            if code not in self.codes:
+                self.codes.add(code)
+                self.texts.update(s for s in code.co_consts if isinstance(s, str) and s.isidentifier())
+                self.names.update(self.texts, code.co_names)
+                for name in {*code.co_names, *code.co_varnames, *code.co_cellvars, *code.co_freevars}:
+                    self._using.setdefault(name, []).append(code)
+
+    def grows(self, name: Any) -> bool:
+        """Whether all that the code does with a variable or attribute is to put things into it."""
+        found = [grows for code in self._using.get(name, ()) for used, grows in uses(code) if used == name]
+        return bool(found) and all(found)
 
 
 # Key: the module's name; the place of a package does not change in a process.

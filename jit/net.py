@@ -18,7 +18,7 @@ from paddle_lite_py.core.errors import UNKNOWN, Where, is_own
 from paddle_lite_py.nn.base import Layer
 from paddle_lite_py.tracing.places import KINDS, MISSING, copy_of, is_as, refill, set_attribute, set_item
 
-from .code_facts import is_foreign
+from .code_facts import Codebase, is_foreign
 from .errors import UnnotedChangeError
 from .guards import ABSENT, BY_VALUE, Guard, Items, Lacking
 from .host_random import told
@@ -31,7 +31,7 @@ def trace_watching_containers(
     function: Callable[..., Any],
     values: list[Any],
     implicit: Implicit,
-    names: set[str],
+    code: Codebase,
     name: str,
     run: Callable[..., Any],
 ) -> Any:
@@ -41,14 +41,14 @@ def trace_watching_containers(
         function: that is traced.
         values: the Python values among its arguments.
         implicit: its methods that Python calls by itself.
-        names: those that earlier walks from the function have found in code.
+        code: that earlier walks from the function have found.
         name: of the function.
 
     Raises:
         UnnotedChangeError: the trace has changed something that runs would not change again, or would have.
     """
-    walk, code = walk_reads(function, values, names), getattr(getattr(function, "__func__", function), "__code__", None)
-    around = UNKNOWN if code is None else Where(code.co_filename, code.co_firstlineno)
+    walk, own = walk_reads(function, values, code), getattr(getattr(function, "__func__", function), "__code__", None)
+    around = UNKNOWN if own is None else Where(own.co_filename, own.co_firstlineno)
     refuse_iterators(walk, name, around)
 
     def once() -> Any:
@@ -172,7 +172,7 @@ def refuse_iterators(walk: Walk, name: str, around: Where) -> None:
 
 def _use_of(walk: Walk, key: Any) -> Where | None:
     """Return the first line that names a variable or attribute."""
-    for code in sorted(walk.codes, key=lambda code: (code.co_filename, code.co_firstlineno)):
+    for code in sorted(walk.code.codes, key=lambda code: (code.co_filename, code.co_firstlineno)):
         for line, used in _lines(code):
             if key is not None and used == key:
                 return Where(code.co_filename, line)

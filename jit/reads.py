@@ -33,7 +33,7 @@ from paddle_lite_py.tracing.frame import is_of_each_run
 from paddle_lite_py.tracing.owned import SETTINGS, own_names, owned_by
 from paddle_lite_py.tracing.places import KINDS, namespace
 
-from .code_facts import codes_in, is_called_by_others, is_foreign, is_of_python, slots_of, uses
+from .code_facts import Codebase, codes_in, is_called_by_others, is_foreign, is_of_python, slots_of
 from .guards import (
     ABSENT,
     BY_VALUE,
@@ -55,7 +55,7 @@ from .library_state import LibraryState, is_container
 
 # Objects looked at before it is taken that the rest is data, not settings.
 MAX_OBJECTS = 5_000
-MANY = 10**9  # more names than there are: no further round
+MANY = 10**9  # more than can be known of code: no further round
 _ENVIRONMENT = frozenset({"environ", "getenv"})
 _ASKING = frozenset({"getattr", "hasattr"})
 _DYNAMIC = frozenset({"getattr", "setattr", "vars", "__dict__", "__getattribute__", "__setattr__", "attrgetter"})
@@ -94,7 +94,7 @@ Place = tuple[int, Any]
 
 
 def guards_of(
-    function: Callable[..., Any], args: list[Any], layers: list[Layer], written: Iterable[Place], names: set[str]
+    function: Callable[..., Any], args: list[Any], layers: list[Layer], written: Iterable[Place], code: Codebase
 ) -> tuple[list[Any], list[Any], frozenset[str]]:
     """A guard for each value that the function, called with `args`, may have read; those that are to be looked at
     only after the configuration of some layer or parameter changed; and settings of tensors that the code names.
@@ -104,18 +104,18 @@ def guards_of(
         args: the Python values among its arguments.
         layers: the layers that were called.
         written: the places (id of the owner, name) where each run puts a new tensor.
-        names: those that earlier walks from the function have found in code.
+        code: that earlier walks from the function have found.
     """
-    walk = Walk(names, frozenset(written), frozenset(map(id, layers)))
+    walk = Walk(code, frozenset(written), frozenset(map(id, layers)))
     walk.go(function, args, layers)
     outside = environment(walk.texts) if walk.names & _ENVIRONMENT else []
     codes = [Codes.of(walk.functions)] if walk.functions else []
     return walk.guards + outside + codes, walk.settings, SETTINGS & walk.names
 
 
-def walk_reads(function: Callable[..., Any], args: list[Any], names: set[str]) -> Walk:
-    """Return the walk over what a function called with `args` can reach; it adds the names that it finds in code."""
-    walk = Walk(names)
+def walk_reads(function: Callable[..., Any], args: list[Any], code: Codebase) -> Walk:
+    """Return the walk over what a function called with `args` can reach; it adds the code that it finds."""
+    walk = Walk(code)
     walk.go(function, args)
     return walk
 
@@ -124,21 +124,18 @@ class Walk:
     """One walk over what a function can reach."""
 
     def __init__(
-        self, names: set[str], written: frozenset[Place] = frozenset(), called: frozenset[int] = frozenset()
+        self, code: Codebase, written: frozenset[Place] = frozenset(), called: frozenset[int] = frozenset()
     ) -> None:
-        self.names = names
-        self.texts: set[str] = set()  # those among them that stand as text in the code
-        self.codes: set[types.CodeType] = set()
+        self.code, self.names, self.texts = code, code.names, code.texts
         self.every = frozenset[str]()  # the names, when they were last looked at
-        self.using: dict[str, list[types.CodeType]] = {}  # the code in which each of them stands
         self.written, self.called = written, called  # called: the layers that others guard
         self.start()
 
     def go(self, function: Callable[..., Any], args: list[Any], layers: Sequence[Layer] = ()) -> None:
-        """Walk until all names are found that lead on; the nearest objects first, since there may be too many."""
+        """Walk until all code is found that leads on; the nearest objects first, since there may be too many."""
         size = -1
-        while len(self.names) > size:
-            size = len(self.names) if len(self.visited) <= MAX_OBJECTS else MANY
+        while len(self.code) > size:
+            size = len(self.code) if len(self.visited) <= MAX_OBJECTS else MANY
             self.start()
             self.function(function)
             for layer in layers:
@@ -190,9 +187,7 @@ class Walk:
         label = f.__name__
         self.functions.append(f)
         codes = list(codes_in(f.__code__))
-        self._note(codes)
-        self.texts.update(s for c in codes for s in c.co_consts if isinstance(s, str) and s.isidentifier())
-        self.names.update(self.texts, *[c.co_names for c in codes])
+        self.code.note(codes)
         for name, held in zip(f.__code__.co_freevars, f.__closure__ or (), strict=False):
             self.place(cell(held), held, name, f"closure variable `{name}`")
         named = {n for c in codes for n in c.co_names}
@@ -200,8 +195,9 @@ class Walk:
             self.place(f.__globals__.get, f.__globals__, name, f"global `{name}`")
         for i, value in enumerate((*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values())):
             self.visit(value, f"default {i} of `{label}`")
-        if f.__defaults__:
-            self.guards.append(Guard(attribute(f), "__defaults__", f.__defaults__, f"the defaults of `{label}`"))
+        for name in ("__defaults__", "__kwdefaults__"):
+            if held := getattr(f, name):
+                self.guards.append(Guard(attribute(f), name, held, f"the defaults of `{label}`"))
         self.attributes_of(f, f.__dict__.keys())
         if f.__kwdefaults__:
             self.guards.append(Items.of(f.__kwdefaults__, f"the defaults of `{label}`"))
@@ -224,18 +220,6 @@ class Walk:
             asked = self.every - own if own else self.every
             self.guards.append(Lacking.of(vars(f), asked, f"`{f.__name__}`"))
 
-    def _note(self, codes: list[types.CodeType]) -> None:
-        for code in codes:
-            if code not in self.codes:
-                self.codes.add(code)
-                for name in {*code.co_names, *code.co_varnames, *code.co_cellvars, *code.co_freevars}:
-                    self.using.setdefault(name, []).append(code)
-
-    def _grows(self, name: Any) -> bool:
-        """Whether all that the code does with a variable is to put things into it."""
-        found = [grows for code in self.using.get(name, ()) for used, grows in uses(code) if used == name]
-        return bool(found) and all(found)
-
     def place(self, read: Callable[[Any, Any], Any], owner: Any, key: Any, label: str) -> None:
         """A variable, attribute or item of what holds it: a cell, the dict of a module, an object."""
         value, at = read(key, ABSENT), (id(owner), key)
@@ -246,7 +230,7 @@ class Walk:
         else:
             self.guards.append(Guard(read, key, value, label))
             self.places[at] = owner, self.guards[-1]
-            if isinstance(value, list | set) and self._grows(key):
+            if isinstance(value, list | set) and self.code.grows(key):
                 self.growing[id(value)] = value
             elif value is not ABSENT:
                 self.visit(value, label)
@@ -415,13 +399,13 @@ class Walk:
 
     def _asked_for(self, cls: type) -> frozenset[str]:
         """Names that the code may not find on an object itself: a class has them, or it does without."""
-        if (found := self.asked.get(cls)) is None or found[0] != len(self.names):
+        if (found := self.asked.get(cls)) is None or found[0] != len(self.code):
             names = {n for c in cls.__mro__ for n in vars(c)} & self.names
             if "AttributeError" in self.names or hasattr(cls, "__getattr__"):
                 names = self.names
             elif self.names & _ASKING:
                 names = names | self.texts
-            self.asked[cls] = found = len(self.names), frozenset(names)
+            self.asked[cls] = found = len(self.code), frozenset(names)
         return found[1]
 
     def klass(self, cls: type) -> None:

@@ -168,10 +168,10 @@ class Specializer:
         written = [(id(w.owner), w.key) for w in changed if not isinstance(w.owner, Argument)]
         values = [*nested.statics(call.structure), *[o for fact in traced.assumed for o in getattr(fact, "reads", ())]]
         values += [own.value for own in traced.owned]
-        found, settings, asked = reads.guards_of(call.function, values, layers, written, self.tracer.names)
+        found, settings, asked = reads.guards_of(call.function, values, layers, written, self.tracer.code)
         more = [Owned(i, n, vars(t).get(n, MISSING)) for n in sorted(asked) for i, t in enumerate(call.tensors)]
         traced = traced._replace(owned=(*traced.owned, *more))
-        found += guards.of_shared_paths(traced.paths, found)
+        found += guards.of_shared_paths(traced.paths, found) + guards.of_forwards(layers)
         settings += guards.of_layers(layers)
         found, settings = ([g for g in gs if not self._attributes.covers(g)] for gs in (found, settings))
         found += [guards.Payload(*looked) for looked in traced.looked]

@@ -19,6 +19,7 @@ from paddle_lite_py.tracing.traced_scalars import TRUTHS, NumberTruthError
 
 from . import at_run, watched
 from .argument_aliases import ALONE, Shared, with_aliases
+from .code_facts import Codebase
 from .containers import note
 from .implicit import Implicit
 from .net import trace_watching_containers
@@ -36,7 +37,7 @@ class FunctionTracer:
 
     def __init__(self, function: Callable[..., Any], name: str, passes: Any) -> None:
         self.function, self.name, self._passes = function, name, passes
-        self._implicit, self.names = Implicit(), set[str]()
+        self._implicit, self.code = Implicit(), Codebase()
         self._decided: frozenset[Any] = frozenset()  # statements that have turned out to need the data of a call
 
     def trace(
@@ -83,7 +84,7 @@ class FunctionTracer:
                 )
                 with at_run.record_effects(), unique_name.undone_if_it_fails():
                     values = [*nested.statics(structure), *[v for t in callers for v in owned_by(t).values()]]
-                    found = trace_watching_containers(self.function, values, self._implicit, self.names, self.name, run)
+                    found = trace_watching_containers(self.function, values, self._implicit, self.code, self.name, run)
                 return run_passes(found, self._passes)
             except Undecided as e:
                 self._decided, once = self._decided | e.places, once | e.once

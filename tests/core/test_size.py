@@ -43,7 +43,6 @@ WITH_ARRAYS = {
     "array without dimensions": (lambda s: s * np.array(2), [4, 6, 8]),
     "sum": (lambda s: s + ARRAY, [3, 7, 5]),
     "sum from the right": (lambda s: ARRAY + s, [3, 7, 5]),
-    "tensor": (lambda s: (s + paddle.to_tensor(ARRAY)).numpy(), [3, 7, 5]),
 }
 
 
@@ -67,6 +66,11 @@ def test_only_lists_and_tuples_are_appended(other):
         SHAPE + other
     with pytest.raises(TypeError):
         other + SHAPE
+
+
+def test_a_size_and_a_tensor_are_not_added():
+    with pytest.raises(TypeError, match=r"append or add by element: write size \+ tensor.tolist\(\)"):
+        SHAPE + paddle.to_tensor([1, 2, 3])
 
 
 def test_elements_and_copies():

@@ -10,6 +10,7 @@ import types
 import numpy as np
 import pytest
 from paddle_lite_py.jit import reads, to_static
+from paddle_lite_py.jit.code_facts import Codebase
 from paddle_lite_py.jit.guards import Lacking
 
 import paddle_lite_py as paddle
@@ -72,6 +73,10 @@ def by_default(x, factor=[2.0]):  # noqa: B006
     return x * factor[0]
 
 
+def by_keyword(x, *, factor=2.0):
+    return x * factor
+
+
 def set_class_attribute():
     Config.scale = 9.0
 
@@ -102,6 +107,11 @@ CHANGES = {
     "tensor in a list": (lambda x: x + weights[0], lambda: weights.__setitem__(0, tensor(9.0))),
     "a long list": (lambda x: x + many[70], lambda: many.__setitem__(70, -1)),
     "default argument": (by_default, lambda: by_default.__defaults__[0].__setitem__(0, 4.0)),
+    "keyword's default": (by_keyword, lambda: setattr(by_keyword, "__kwdefaults__", {"factor": 5.0})),
+    "that of a function that is called": (
+        lambda x: by_keyword(x + 1),
+        lambda: setattr(by_keyword, "__kwdefaults__", {"factor": 7.0}),
+    ),
     "monkeypatched method": (lambda x: x * config.get(), lambda: setattr(Config, "get", lambda self: 11.0)),
 }
 
@@ -150,11 +160,36 @@ def test_a_change_of_a_layer_is_seen(change):
     assert net(ONE).tolist() == twin(ONE).tolist()
 
 
+def test_another_forward_of_a_layer_of_the_framework_is_seen(monkeypatch):
+    net = nn.Sequential(nn.ReLU())
+    static = to_static(lambda x: net(x) + 1)
+    assert static(ONE).item() == 2.0
+    monkeypatch.setattr(nn.ReLU, "forward", lambda self, x: x * 3)
+    assert static(ONE).item() == 4.0
+
+
 def test_installed_packages_are_not_searched_for_settings():
     from paddle_lite_py.jit.reads import is_foreign
 
     assert all(map(is_foreign, ("pytest", "numpy.linalg", "json", "paddle_lite_py.nn.layer")))
     assert not is_foreign("__main__") and not is_foreign(__name__)
+
+
+def test_near_objects_are_looked_at_before_those_behind_others(monkeypatch):
+    """There may be more than are looked at."""
+    monkeypatch.setattr(reads, "MAX_OBJECTS", 60)
+    deep = chain = Config()
+    for _ in range(200):
+        deep.k = deep.inner = deep = Config()
+    held = Config()
+
+    def f(x):
+        return x * held.k + (0 if chain.k.inner is None else 1)
+
+    static = to_static(f)
+    assert static(ONE).item() == 4.0
+    held.k = 5.0
+    assert static(ONE).item() == 6.0
 
 
 class Node:
@@ -174,7 +209,7 @@ def test_what_many_objects_lack_is_one_guard_for_each():
         except AttributeError:
             return x
 
-    walk, *_ = reads.guards_of(f, [], [], [], set())
+    walk, *_ = reads.guards_of(f, [], [], [], Codebase())
     objects = [g for g in walk if isinstance(g, Lacking) and g.name[0] != "`"]  # the others are functions
     assert len(objects) == 51 and len(walk) < 300
     static = to_static(f)

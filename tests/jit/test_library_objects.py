@@ -64,6 +64,7 @@ def test_settings_that_only_the_framework_reads():
     assert static(scores, label).tolist() == [[0, 1]] and static.cache.count == 2
 
 
+@pytest.mark.filterwarnings("ignore:.*cannot be staged as a whole")
 def test_fields_of_a_param_attr():
     attr = paddle.ParamAttr(initializer=paddle.nn.initializer.Constant(2.0))
     static = to_static(lambda x: paddle.nn.Linear(1, 1, weight_attr=attr, bias_attr=False)(x))

@@ -92,6 +92,29 @@ def takes_away(x):
     return x * by + hasattr(x, "by")
 
 
+def by_vars(x):
+    return x * vars(x).get("by", 1)
+
+
+def by_dict(x):
+    return x * x.__dict__["by"] if "by" in x.__dict__ else x
+
+
+def all_of_them(x):
+    return x * sum(v for k, v in vars(x).items() if k[:2] == "of")
+
+
+def notes_by_vars(x):
+    vars(x)["doubled"] = x * 2
+    x.__dict__["seen"] = 5
+    return x + 1
+
+
+def updates(x):
+    vars(x).update(doubled=x * 2)
+    return x + 1
+
+
 def hides(x):
     x.scale = 3.0  # a method of tensors
     return x * x.scale
@@ -138,6 +161,10 @@ CASES = {
     "one of two tensors, the second": (one_of_two, lambda f: [f(tensor(v, tag=t)) for t in (1, 3) for v in (-2, 1)]),
     "in a loop": (loops, lambda f: on_new(f, (1, {}), (1, {"by": 2}), (1, {"by": 3}))),
     "taken away": (takes_away, lambda f: on_new(f, (1, {"by": 2}), (1, {"by": 3}))),
+    "by vars()": (by_vars, lambda f: on_new(f, *[(1, {"by": i} if i else {}) for i in (0, 2, 3, 0)])),
+    "by their dict": (by_dict, lambda f: on_new(f, *[(1, {"by": i} if i else {}) for i in (0, 2, 3, 0)])),
+    "all of them": (all_of_them, lambda f: on_new(f, *[(1, {f"of{k}": k for k in range(n)}) for n in (2, 3, 1)])),
+    "written by vars()": (notes_by_vars, lambda f: on_new(f, (1, {}), (2, {}), (3, {"seen": 1}))),
     "in the place of a method": (hides, lambda f: on_new(f, (1, {}), (2, {}))),
 }
 
@@ -157,6 +184,21 @@ def test_as_eager(name):
     static = paddle.jit.to_static(f)
     assert plain(run(static)) == plain(run(f))
     assert len(static.cache)
+
+
+@pytest.mark.filterwarnings("ignore:.*cannot be staged as a whole")
+def test_a_dict_of_attributes_is_changed():
+    f = paddle.jit.to_static(updates)
+    assert plain(on_new(f, (1, {}), (2, {}))) == plain(on_new(updates, (1, {}), (2, {})))
+
+
+@pytest.mark.parametrize("read", [lambda t: vars(t).get("by", 1), lambda t: getattr(t, "_y".replace("_", "b"), 1)])
+def test_attributes_that_the_code_does_not_name(read):
+    held = tensor(1)
+    f = paddle.jit.to_static(lambda x: x * read(held))
+    assert [f(tensor(2)).item(), setattr(held, "by", 3), f(tensor(2)).item()] == [2, None, 6]
+    held.by = 4
+    assert f(tensor(2)).item() == 8
 
 
 def test_results_have_what_they_were_given():
