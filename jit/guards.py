@@ -258,7 +258,7 @@ def held_by(layer: Layer, names: set[str]) -> list[Any]:
 
 def of_forwards(layers: Iterable[Layer]) -> list[Guard]:
     """Return guards on what classes of layers have as forward(), where programs may put another one."""
-    kinds = dict.fromkeys(map(type, layers))
+    kinds: list[type[Layer]] = list(dict.fromkeys(map(type, layers)))
     return [Guard(functools.partial(getattr, c), "forward", c.forward, f"{c.__name__}.forward") for c in kinds]
 
 
