@@ -111,8 +111,10 @@ class Specializer:
 
     def _is_first(self, kind: Any) -> bool:
         """Whether no call of this kind has made anything before, and not too many of others."""
+        if kind in self._makers or len(self._makers) == MAX_MAKERS:
+            return False
         self._makers.append(kind)
-        return self._makers.count(kind) == 1 and len(self._makers) <= MAX_MAKERS
+        return True
 
     def has_aliases(self, call: FunctionCall) -> bool:
         """True if some arguments share elements with tensors that a program reads from outside."""
