@@ -294,7 +294,7 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Owned
     def stored(self, name: str, shape: tuple[int, ...], dtype: Any, draw: Callable[[], Any], own: bool = False) -> Any:
         """Return draw(): state is made while the program is traced, not by it."""
         if not own:
-            self.begins("parameters")
+            self.begins("a parameter")
         with use(EAGER):
             return draw()
 
@@ -306,9 +306,8 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Owned
         """
         if self.is_of_calls:
             raise MadeInTraceError(
-                f"the function makes {what} at {user_frame()}. A program would do so once, and each call use the same "
-                "again: make them outside of the static function, or mark what makes them with "
-                "@paddle.jit.not_to_static"
+                f"the function makes {what} at {user_frame()}: a program would make it once, and all calls share it. Make "
+                "it outside of the static function, or mark the function that makes it with @paddle.jit.not_to_static"
             )
 
     def rebind(self, tensor: Tensor, data: Any) -> None:
