@@ -306,8 +306,9 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Owned
         """
         if self.is_of_calls:
             raise MadeInTraceError(
-                f"the function makes {what} at {user_frame()}: a program would make it once, and all calls share it. Make "
-                "it outside of the static function, or mark the function that makes it with @paddle.jit.not_to_static"
+                f"the function makes {what} at {user_frame()}: a program would make it once, and all calls share it. "
+                "Make it outside of the static function, or mark the function that makes it with "
+                "@paddle.jit.not_to_static"
             )
 
     def rebind(self, tensor: Tensor, data: Any) -> None:
