@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextvars
-import functools
 import operator
 import os
 from collections import Counter
@@ -254,12 +253,6 @@ def held_by(layer: Layer, names: set[str]) -> list[Any]:
     plain = [n for n in sorted(names & held.keys()) if isinstance(held[n], BY_VALUE)]
     parts = [Items.of(store, f"what {kind} holds") for store in (layer._parameters, layer._sub_layers)]
     return [*parts, *[Guard(held.get, n, held[n], f"{kind}.{n}") for n in plain]]
-
-
-def of_forwards(layers: Iterable[Layer]) -> list[Guard]:
-    """Return guards on what classes of layers have as forward(), where programs may put another one."""
-    kinds: list[type[Layer]] = list(dict.fromkeys(map(type, layers)))
-    return [Guard(functools.partial(getattr, c), "forward", c.forward, f"{c.__name__}.forward") for c in kinds]
 
 
 def of_layers(layers: Iterable[Layer]) -> list[Any]:

@@ -173,7 +173,7 @@ class Specializer:
         found, settings, asked = reads.guards_of(call.function, values, layers, written, self.tracer.code)
         more = [Owned(i, n, vars(t).get(n, MISSING)) for n in sorted(asked) for i, t in enumerate(call.tensors)]
         traced = traced._replace(owned=(*traced.owned, *more))
-        found += guards.of_shared_paths(traced.paths, found) + guards.of_forwards(layers)
+        found += guards.of_shared_paths(traced.paths, found)
         settings += guards.of_layers(layers)
         found, settings = ([g for g in gs if not self._attributes.covers(g)] for gs in (found, settings))
         found += [guards.Payload(*looked) for looked in traced.looked]
