@@ -118,8 +118,10 @@ def substitute(value: Any, dims: Dims) -> Any:
         >>> substitute(([1, (2,)], "a"), {})
         ([1, (2,)], 'a')
     """
-    if value.__class__ in (tuple, list):
-        return value.__class__([substitute(v, dims) for v in value])
+    if isinstance(value, tuple):
+        return tuple([substitute(v, dims) for v in value])
+    if value.__class__ is list:
+        return [substitute(v, dims) for v in value]
     return evaluate(value, dims)
 
 
