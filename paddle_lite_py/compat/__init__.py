@@ -14,6 +14,18 @@ from ..eager.tensor import Tensor
 from ..ops import decomposition, gather, logic, math, reduction, search, splitting, statistics
 from . import autograd, distributions, func, linalg, nn, optim, pytree, tensorboard, torchvision
 from .absent import missing
+from .constructors import (
+    BFloat16Tensor,
+    BoolTensor,
+    ByteTensor,
+    CharTensor,
+    DoubleTensor,
+    FloatTensor,
+    HalfTensor,
+    IntTensor,
+    LongTensor,
+    ShortTensor,
+)
 from .draws import drawn, fork_rng, initial_seed
 from .functions import (
     addcdiv_,
@@ -33,10 +45,11 @@ from .functions import (
     to_type,
     xlogy,
 )
-from .results import cummax, cummin, kthvalue, mode, qr, svd
+from .results import allclose, cummax, cummin, imag, kthvalue, mode, qr, real, svd
 
 __all__ = [
-    *("addcdiv_", "addcmul_", "aminmax", "cartesian_prod", "chunk", "fmod", "index_copy_", "index_fill_", "new_tensor"),
+    *("addcdiv_", "addcmul_", "allclose", "aminmax", "cartesian_prod", "chunk", "fmod", "index_copy_"),
+    *("index_fill_", "new_tensor"),
     *(
         "norm",
         "randint",
@@ -50,7 +63,10 @@ __all__ = [
         "cummin",
         "kthvalue",
     ),
-    *("mode", "qr", "svd", "func", "linalg", "pytree", "broadcast_tensors", "fork_rng", "augmented", "Final"),
+    *("imag", "mode", "qr", "real", "svd", "func", "linalg", "pytree", "broadcast_tensors", "fork_rng", "augmented"),
+    *("BFloat16Tensor", "BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor"),
+    *("IntTensor", "LongTensor", "ShortTensor"),
+    "Final",
     *(
         "autograd",
         "distributions",

@@ -5,11 +5,44 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+from ..autograd.functional import grad as _grad
 from ..autograd.py_layer import PyLayer
 from ..core.argument_docs import document as _document
 from ..eager.tensor import Tensor
+from ..ops.creation import zeros_like
 
-__all__ = ["Function"]
+__all__ = ["Function", "grad"]
+
+
+def grad(
+    outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool | None = None, create_graph: bool = False,
+    allow_unused: bool | None = None, is_grads_batched: bool = False, materialize_grads: bool = False,
+) -> tuple[Tensor | None, ...]:  # fmt: skip
+    """Return the gradients of outputs with respect to inputs, as a tuple.
+
+    Arguments:
+        outputs, inputs: a tensor, or tensors.
+        grad_outputs: gradients of the outputs; None: ones.
+        allow_unused: None for inputs that no output depends on; None or False: they are an error.
+        is_grads_batched: False; batches of gradients are those of paddle.compat.func.vmap.
+        materialize_grads: zeros for inputs that no output depends on. Default: False.
+
+    Raises:
+        ValueError: is_grads_batched is True.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.to_tensor([3.0], stop_gradient=False)
+        >>> paddle.compat.autograd.grad(x * x, x)[0].tolist()
+        [6.0]
+    """
+    if is_grads_batched:
+        raise ValueError("grad: is_grads_batched is True; write paddle.compat.func.vmap of paddle.compat.func.vjp")
+    wanted = [inputs] if isinstance(inputs, Tensor) else [*inputs]
+    given = [grad_outputs] if isinstance(grad_outputs, Tensor) else grad_outputs
+    unused = bool(allow_unused) or materialize_grads
+    found = _grad(outputs, wanted, given, retain_graph, create_graph, allow_unused=unused)
+    return tuple(zeros_like(x) if g is None and materialize_grads else g for g, x in zip(found, wanted, strict=True))
 
 
 class Function(PyLayer):

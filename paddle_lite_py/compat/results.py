@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ..eager.tensor import Tensor
-from ..ops import decomposition, reduction, statistics
+from ..ops import decomposition, logic, reduction, statistics, unary
 
-__all__ = ["cummax", "cummin", "kthvalue", "mode", "qr", "svd"]
+__all__ = ["allclose", "cummax", "cummin", "imag", "kthvalue", "mode", "qr", "real", "svd"]
 
 
 class ValuesAndIndices(NamedTuple):
@@ -134,3 +134,48 @@ def qr(input: Tensor, some: bool = True) -> OrthogonalFactors:
     """
     found: Any = decomposition.qr
     return OrthogonalFactors(*found(input, "reduced" if some else "complete"))
+
+
+def allclose(input: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
+    """Return True if all elements differ by at most atol + rtol * abs(other).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.compat.allclose(paddle.ones([2]), paddle.ones([2]) + 1e-6)
+        True
+    """
+    close: Any = logic.allclose
+    return bool(close(input, other, rtol, atol, equal_nan))
+
+
+def real(input: Any) -> Any:
+    """Return the real part of a tensor, of a real one itself; of another object its attribute `real`.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.compat.real(paddle.to_tensor([1 + 2j])).tolist(), paddle.compat.real(3 + 4j)
+        ([1.0], 3.0)
+    """
+    if not isinstance(input, Tensor):
+        return input.real
+    part: Any = unary.real
+    return part(input) if input.is_complex() else input
+
+
+def imag(input: Any) -> Any:
+    """Return the imaginary part of a tensor; of another object its attribute `imag`.
+
+    Raises:
+        TypeError: if the elements of the tensor are not complex.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.compat.imag(paddle.to_tensor([1 + 2j])).tolist(), paddle.compat.imag(3 + 4j)
+        ([2.0], 4.0)
+    """
+    if not isinstance(input, Tensor):
+        return input.imag
+    if not input.is_complex():
+        raise TypeError(f"imag: the input is a {input.dtype.name} tensor; expected a complex one")
+    part: Any = unary.imag
+    return part(input)

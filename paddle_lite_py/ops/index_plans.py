@@ -110,6 +110,8 @@ def _parse_part(part: Any, shape: tuple[Any, ...], dims: Iterator[int], keep_mas
     if isinstance(part, Tensor):
         if not part.dtype.is_integer:
             raise TypeError(f"an index tensor is {part.dtype.name}; expected integers or booleans")
+        if part.dtype == "uint8":  # a mask for PyTorch, positions for NumPy
+            raise TypeError("an index tensor is uint8; expected .astype('bool') for a mask, 'int64' for positions")
         return [((AT,) if part.ndim == 0 else (PICK,), part)]
     return [_parse_int(part, shape[dim], dim)]
 

@@ -220,7 +220,7 @@ def getitem(x: Tensor, index: Any) -> Any:
     if isinstance(index, Tensor) and index.ndim == 0 and index.dtype == "bool":
         return getitem(x, bool(concrete(index, "x[mask]", USE_INSTEAD)))
     shape = payload_of(x).shape
-    if index.__class__ is Tensor and shape and payload_of(index).shape and payload_of(index).dtype.kind in "iu":
+    if index.__class__ is Tensor and shape and payload_of(index).shape and payload_of(index).dtype.kind == "i":
         return state.interpreter.run(_along(PICK, len(shape)), (x, index))
     parts = index if index.__class__ is tuple else (index,)
     plain = parse_plain(shape, parts)

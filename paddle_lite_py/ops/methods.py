@@ -11,6 +11,7 @@ from ..core import dtypes
 from ..core import place as places
 from ..core.arrays import put
 from ..core.interpreter import no_grad, state
+from ..core.named_device import Device
 from ..dispatch.define import add_methods
 from ..eager import views
 from ..eager.tensor import Tensor, wrap
@@ -359,9 +360,9 @@ def strides(self: Tensor) -> list[int]:
 
 
 @_property
-def device(self: Tensor) -> str:
-    """Name of the device."""
-    return str(self.place.name)
+def device(self: Tensor) -> Any:
+    """The device, by name: "cpu" or "gpu:0"; its `type` and `index` are those parts."""
+    return Device(self.place.name)
 
 
 @_property

@@ -105,7 +105,8 @@ CASES = {
     ),
     "import torch.nn as nn\nfrom torch.optim import RMSprop, Adadelta\nnn.ConvTranspose2d(3, 4, 2, bias=False)\n"
     "Adadelta(p, lr=args.lr)\n": (
-        P + "import paddle_lite_py.nn as nn\nfrom paddle_lite_py.optimizer import RMSProp as RMSprop, Adadelta\n"
+        P + "import paddle_lite_py.nn as nn\nfrom paddle_lite_py.compat.optim import RMSprop\n"
+        "from paddle_lite_py.optimizer import Adadelta\n"
         "paddle.compat.nn.ConvTranspose2d(3, 4, 2, bias=False)\n"
         "Adadelta(parameters=paddle.compat.optim.groups(p, args.lr), learning_rate=args.lr, rho=0.9)\n"
     ),
@@ -204,7 +205,7 @@ CASES = {
         "paddle.compat.kthvalue(x, 2).values, paddle.compat.svd(x)\n"
         "paddle.io.DataLoader(d, batch_sampler=paddle.io.BatchSampler("
         "sampler=paddle.io.RandomSampler(d, generator=g), batch_size=4))\n"
-        'paddle.compat.linalg.eigh(x).eigenvalues\npaddle.real(paddle.fft.fft(x, norm="backward"))\n'
+        'paddle.compat.linalg.eigh(x).eigenvalues\npaddle.compat.real(paddle.fft.fft(x, norm="backward"))\n'
     ),
     T + "import torch.utils.checkpoint as cp\nfrom torch.hub import nowhere\nimport torch.fx as fx\n"
     "try:\n    from torch.nested import nested_tensor\nexcept ImportError:\n    pass\ntorch.fx.wrap('f')\n"
@@ -229,7 +230,7 @@ CASES = {
         P + "for i, (name, p) in enumerate(named):\n"
         '    p = paddle.compat.augmented(p, "-=", rate * p.grad)\n    total += 1\n'
         'w = paddle.compat.augmented(w, "*=", w.grad)\n'
-        "x = paddle.where(mask, t, 0.0)\nif paddle.compat.to_type(x) == paddle.device(t.device).type: pass\n"
+        "x = paddle.where(mask, t, 0.0)\nif paddle.compat.to_type(x) == t.device.type: pass\n"
         "a, b = paddle.compat.broadcast_tensors(x, t)\nif False: pass\n"
         "paddle.compat.norm(x, p=2, dim=self.dims), paddle.compat.norm(x, 2, dims), x.norm(dim=-1), self.norm(x)\n"
     ),
@@ -245,6 +246,22 @@ CASES = {
         'those here")\n'
         "try:\n    import xformers\nexcept ImportError:\n    xformers = None\n"
         "class Net(nn.Module):\n    fused: paddle.compat.Final[bool]\n"
+    ),
+    T + "D, N = torch.distributions, 3\nD = torch.distributions\nnn = torch.nn\n"
+    "def f(d: torch.device, x, n: int, s='a'):\n"
+    "    x += 1\n    n += 1\n    s += 'b'\n    y = g(x)\n    y *= 2\n    z, w = y.view(-1), y\n"
+    "    z -= nn.Linear(2, 2)(z)\n"
+    "    h.real = z.imag\n    return D.Normal(x, y[mask.byte()].byte()), self.split(x)\n"
+    "torch.lu_unpack(*x.lu())\ntorch.Tensor(3)\nisinstance(x, (torch.Tensor, torch.device))\n": (
+        P + "D, N = torch.distributions, 3\nD = paddle.distribution\nnn = paddle.nn\n"
+        "def f(d: paddle.device.Device, x, n: int, s='a'):\n"
+        "    x = paddle.compat.augmented(x, \"+=\", 1)\n    n += 1\n    s += 'b'\n    y = g(x)\n"
+        '    y = paddle.compat.augmented(y, "*=", 2)\n    z, w = y.view(-1), y\n'
+        '    z = paddle.compat.augmented(z, "-=", paddle.compat.nn.Linear(2, 2)(z))\n'
+        "    h.real = paddle.compat.imag(z)\n"
+        "    return D.Normal(x, y[mask.bool()].byte()), self.split(x)\n"
+        "paddle.linalg.lu_unpack(*x.lu())\npaddle.compat.FloatTensor(3)\n"
+        "isinstance(x, (paddle.Tensor, paddle.device.Device))\n"
     ),
     "for g in opt.param_groups:\n    g['lr'] = rate\n": "opt.set_lr(rate)\n",
     "import numpy as np\nx = np.ones(2).size\n": "import numpy as np\nx = np.ones(2).size\n",
@@ -279,7 +296,7 @@ def test_rewritings(before):
     ("text", "line", "todo"),
     [
         (T + "s = torch.optim.lr_scheduler.CyclicLR(opt, 0.1, 1.0)\n", 2, "write cycle_momentum=False"),
-        (T + "y = x.imag\n", 2, "of a tensor: write paddle.imag(x)"),
+        (T + "a, b = x.chunk(2)\na += 1\n", 3, "write into the whole tensor"),
         (T + "net.register_backward_hook(f)\n", 2, "write register_full_backward_hook()"),
         (T + "torch.optim.Adagrad(p, **kwargs)\n", 2, "the call has ** arguments, some of which"),
         (T + "\nx = torch.quantize_per_tensor(a)\n", 3, "there is no such name here"),

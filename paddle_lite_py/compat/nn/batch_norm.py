@@ -14,8 +14,8 @@ from . import functional
 __all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d"]
 
 
-class _BatchNormNd(Layer):
-    """Batch normalization whose running variance is the unbiased one, and whose statistics are buffers."""
+class _NormBase(Layer):
+    """A normalization by statistics of channels, which are buffers; the running variance is the unbiased one."""
 
     _dims: tuple[int, ...] = ()
 
@@ -41,20 +41,8 @@ class _BatchNormNd(Layer):
             if buffer is not None:
                 buffer.fill_(value)
 
-    def forward(self, input: Any) -> Any:
-        """Return the input, each channel normalized: by the batch while training, else by the running statistics.
-
-        Raises:
-            ValueError: the input has another number of dimensions, or in training one element in each channel.
-        """
+    def _check_input_dim(self, input: Any) -> None:
         check_rank(type(self).__name__, input, self._dims)
-        by_batch, momentum = self.training or not self.track_running_stats, self.momentum
-        if by_batch and self.track_running_stats:
-            self.num_batches_tracked.add_(ones([], "int64"))
-            if momentum is None:
-                momentum = 1.0 / self.num_batches_tracked.astype("float32")
-        running = (self.running_mean, self.running_var)
-        return functional.batch_norm(input, *running, self.weight, self.bias, by_batch, momentum, self.eps)
 
     def extra_repr(self) -> str:
         """Return its settings."""
@@ -64,7 +52,26 @@ class _BatchNormNd(Layer):
         )
 
 
-class BatchNorm1d(_BatchNormNd):
+class _TorchBatchNorm(_NormBase):
+    """Batch normalization of inputs that _check_input_dim() takes."""
+
+    def forward(self, input: Any) -> Any:
+        """Return the input, each channel normalized: by the batch while training, else by the running statistics.
+
+        Raises:
+            ValueError: the input has another number of dimensions, or in training one element in each channel.
+        """
+        self._check_input_dim(input)
+        by_batch, momentum = self.training or not self.track_running_stats, self.momentum
+        if by_batch and self.track_running_stats:
+            self.num_batches_tracked.add_(ones([], "int64"))
+            if momentum is None:
+                momentum = 1.0 / self.num_batches_tracked.astype("float32")
+        running = (self.running_mean, self.running_var)
+        return functional.batch_norm(input, *running, self.weight, self.bias, by_batch, momentum, self.eps)
+
+
+class BatchNorm1d(_TorchBatchNorm):
     """paddle.nn.BatchNorm1D with torch's running statistics: the variance is the unbiased one, and they are buffers.
 
     Arguments:
@@ -85,7 +92,7 @@ class BatchNorm1d(_BatchNormNd):
     _dims = (2, 3)
 
 
-class BatchNorm2d(_BatchNormNd):
+class BatchNorm2d(_TorchBatchNorm):
     """paddle.nn.BatchNorm2D of [N, C, H, W] with torch's running statistics; see BatchNorm1d.
 
     Examples:
@@ -99,7 +106,7 @@ class BatchNorm2d(_BatchNormNd):
     _dims = (4,)
 
 
-class BatchNorm3d(_BatchNormNd):
+class BatchNorm3d(_TorchBatchNorm):
     """paddle.nn.BatchNorm3D of [N, C, D, H, W] with torch's running statistics; see BatchNorm1d.
 
     Examples:
@@ -111,7 +118,7 @@ class BatchNorm3d(_BatchNormNd):
     _dims = (5,)
 
 
-class _InstanceNormNd(_BatchNormNd):
+class _TorchInstanceNorm(_NormBase):
     """Instance normalization; by default without scale and shift, and without running statistics."""
 
     def __init__(
@@ -128,7 +135,7 @@ class _InstanceNormNd(_BatchNormNd):
         """
         if input.ndim + 1 in self._dims:
             return self.forward(input.unsqueeze(0)).squeeze(0)
-        check_rank(type(self).__name__, input, self._dims)
+        self._check_input_dim(input)
         if not self.track_running_stats:
             return F.instance_norm(input, weight=self.weight, bias=self.bias, eps=self.eps)
         if not self.training:
@@ -147,7 +154,7 @@ class _InstanceNormNd(_BatchNormNd):
         return out * self.weight.reshape(shape) + self.bias.reshape(shape)
 
 
-class InstanceNorm1d(_InstanceNormNd):
+class InstanceNorm1d(_TorchInstanceNorm):
     """paddle.nn.InstanceNorm1D of [N, C, L] with torch's arguments and names.
 
     Arguments:
@@ -165,7 +172,7 @@ class InstanceNorm1d(_InstanceNormNd):
     _dims = (3,)
 
 
-class InstanceNorm2d(_InstanceNormNd):
+class InstanceNorm2d(_TorchInstanceNorm):
     """paddle.nn.InstanceNorm2D of [N, C, H, W] with torch's arguments and names; see InstanceNorm1d.
 
     Examples:
@@ -177,7 +184,7 @@ class InstanceNorm2d(_InstanceNormNd):
     _dims = (4,)
 
 
-class InstanceNorm3d(_InstanceNormNd):
+class InstanceNorm3d(_TorchInstanceNorm):
     """paddle.nn.InstanceNorm3D of [N, C, D, H, W] with torch's arguments and names; see InstanceNorm1d.
 
     Examples:

@@ -16,7 +16,7 @@ __all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "
 nn: Any = _nn  # whose lists of names mypy cannot read
 
 
-class _TorchConv(Layer):
+class _ConvNd(Layer):
     """A convolution whose weight and bias start uniform within 1 / sqrt(fan_in); beside the class of the layer."""
 
     _n = 2
@@ -25,23 +25,27 @@ class _TorchConv(Layer):
 
     def _make(
         self, base: Any, in_channels: int, out_channels: int, kernel_size: Any, stride: Any, padding: Any,
-        dilation: Any, groups: int, bias: bool, device: Any, dtype: Any, **more: Any,
+        dilation: Any, groups: int, bias: bool, padding_mode: str, device: Any, dtype: Any, **more: Any,
     ) -> None:  # fmt: skip
         n = self._n
         kernel_size = tuple_of(kernel_size, n, "kernel_size")
+        stride, dilation = tuple_of(stride, n, "stride"), tuple_of(dilation, n, "dilation")
+        padding = padding if isinstance(padding, str) else tuple_of(padding, n, "padding")
         inner = out_channels if base._transposed else in_channels
         fan_in = inner // max(groups, 1) * math.prod(kernel_size)
         bound = max(fan_in, 1) ** -0.5
         start = Uniform(-bound, bound)
         base.__init__(
-            self, in_channels, out_channels, list(kernel_size), stride, padding, dilation=dilation, groups=groups,
+            self, in_channels, out_channels, list(kernel_size), list(stride),
+            padding if isinstance(padding, str) else list(padding), dilation=list(dilation), groups=groups,
             weight_attr=start, bias_attr=start if bias else False, **more,
         )  # fmt: skip
         self.in_channels, self.out_channels, self.groups, self.kernel_size = (
             in_channels, out_channels, groups, kernel_size
         )  # fmt: skip
-        self.stride, self.dilation = tuple_of(stride, n, "stride"), tuple_of(dilation, n, "dilation")
-        self.padding = padding if isinstance(padding, str) else tuple_of(padding, n, "padding")
+        self.stride, self.dilation, self.padding, self.padding_mode = stride, dilation, padding, padding_mode
+        self.transposed = base._transposed
+        self.output_padding = tuple_of(more.get("output_padding", 0), n, "output_padding")
         if device is not None or dtype is not None:
             self.to(device, dtype)
 
@@ -52,7 +56,7 @@ class _TorchConv(Layer):
             p.set_value(self.create_parameter(p.shape, default_initializer=Uniform(-bound, bound)))
 
 
-class _TorchForwardConv(_TorchConv):
+class _TorchForwardConv(_ConvNd):
     def __init__(
         self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
         dilation: Any = 1, groups: int = 1, bias: bool = True, padding_mode: str = "zeros", device: Any = None,
@@ -60,17 +64,19 @@ class _TorchForwardConv(_TorchConv):
     ) -> None:  # fmt: skip
         base = getattr(nn, f"Conv{self._n}D")
         self._make(
-            base, in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, device, dtype,
-            padding_mode=padding_mode,
+            base, in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode, device,
+            dtype,
         )  # fmt: skip
-        self.padding_mode = padding_mode
 
     def forward(self, input: Any) -> Any:
         """Return the convolution of the input [N, C, *size], or without a batch [C, *size]."""
+        return self._conv_forward(input, self.weight, self.bias)
+
+    def _conv_forward(self, input: Any, weight: Any, bias: Any) -> Any:
         n = self._n
         padding: Any = self.padding
         if input.ndim == n + 1:
-            return self.forward(input.unsqueeze(0)).squeeze(0)
+            return self._conv_forward(input.unsqueeze(0), weight, bias).squeeze(0)
         if self.padding_mode != "zeros":
             pairs = functional.same_padding(self.kernel_size, self.stride, self.dilation) if padding == "same" else (
                 [(0, 0)] * n if padding == "valid" else [(p, p) for p in padding]
@@ -78,7 +84,7 @@ class _TorchForwardConv(_TorchConv):
             input = F.pad(input, [w for pair in reversed(pairs) for w in pair], mode=self.padding_mode)
             padding = 0
         function = getattr(functional, f"conv{n}d")
-        return function(input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups)
+        return function(input, weight, bias, self.stride, padding, self.dilation, self.groups)
 
 
 class Conv1d(_TorchForwardConv, nn.Conv1D):
@@ -125,7 +131,7 @@ class Conv3d(_TorchForwardConv, nn.Conv3D):
     _n = 3
 
 
-class _TorchTransposedConv(_TorchConv):
+class _ConvTransposeNd(_ConvNd):
     def __init__(
         self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
         output_padding: Any = 0, groups: int = 1, bias: bool = True, dilation: Any = 1, padding_mode: str = "zeros",
@@ -135,8 +141,8 @@ class _TorchTransposedConv(_TorchConv):
             raise ValueError(f"{type(self).__name__}: padding_mode is {padding_mode!r}; expected 'zeros'")
         base = getattr(nn, f"Conv{self._n}DTranspose")
         self._make(
-            base, in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, device, dtype,
-            output_padding=output_padding,
+            base, in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode, device,
+            dtype, output_padding=output_padding,
         )  # fmt: skip
 
     def forward(self, input: Any, output_size: Any = None) -> Any:
@@ -147,7 +153,7 @@ class _TorchTransposedConv(_TorchConv):
         return super().forward(input, size)
 
 
-class ConvTranspose1d(_TorchTransposedConv, nn.Conv1DTranspose):
+class ConvTranspose1d(_ConvTransposeNd, nn.Conv1DTranspose):
     """paddle.nn.Conv1DTranspose of [N, C, L] with torch's arguments; parameters start uniform within 1 / sqrt(fan_in).
 
     Examples:
@@ -159,7 +165,7 @@ class ConvTranspose1d(_TorchTransposedConv, nn.Conv1DTranspose):
     _n = 1
 
 
-class ConvTranspose2d(_TorchTransposedConv, nn.Conv2DTranspose):
+class ConvTranspose2d(_ConvTransposeNd, nn.Conv2DTranspose):
     """paddle.nn.Conv2DTranspose of [N, C, H, W] with torch's arguments and initialization; see ConvTranspose1d.
 
     Examples:
@@ -172,7 +178,7 @@ class ConvTranspose2d(_TorchTransposedConv, nn.Conv2DTranspose):
     _n = 2
 
 
-class ConvTranspose3d(_TorchTransposedConv, nn.Conv3DTranspose):
+class ConvTranspose3d(_ConvTransposeNd, nn.Conv3DTranspose):
     """paddle.nn.Conv3DTranspose of [N, C, D, H, W] with torch's arguments and initialization; see ConvTranspose1d.
 
     Examples:

@@ -38,7 +38,9 @@ class Embedding(nn.Embedding):
             scale_grad_by_freq=scale_grad_by_freq, _weight=_weight, _freeze=_freeze, device=device, dtype=dtype,
         )  # fmt: skip
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
-        self.max_norm, self.norm_type = max_norm, norm_type
+        self.max_norm, self.norm_type, self.scale_grad_by_freq, self.sparse = (
+            max_norm, norm_type, scale_grad_by_freq, sparse
+        )  # fmt: skip
 
     @classmethod
     def from_pretrained(cls, embeddings: Any, freeze: bool = True, padding_idx: int | None = None) -> Embedding:
@@ -61,7 +63,7 @@ class Embedding(nn.Embedding):
     def forward(self, input: Any) -> Any:
         """Return the rows of the indices, [*input.shape, embedding_dim]."""
         return functional.embedding(
-            input, self.weight, self.padding_idx, self.max_norm, self.norm_type, self._scale_grad_by_freq, self._sparse
+            input, self.weight, self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq, self.sparse
         )
 
 

@@ -32,6 +32,7 @@ class AvgPool1D(nn.AvgPool1D):
         count_include_pad: bool = True,
     ) -> None:  # fmt: skip
         super().__init__(kernel_size, stride, padding, exclusive=not count_include_pad, ceil_mode=ceil_mode)
+        self.stride, self.count_include_pad = kernel_size if stride is None else stride, count_include_pad
 
 
 class AvgPool2D(nn.AvgPool2D):
@@ -49,6 +50,7 @@ class AvgPool2D(nn.AvgPool2D):
     ) -> None:  # fmt: skip
         settings = {"exclusive": not count_include_pad, "ceil_mode": ceil_mode, "divisor_override": divisor_override}
         super().__init__(kernel_size, stride, padding, **settings)
+        self.stride, self.count_include_pad = kernel_size if stride is None else stride, count_include_pad
 
 
 class AvgPool3D(nn.AvgPool3D):
@@ -66,9 +68,22 @@ class AvgPool3D(nn.AvgPool3D):
     ) -> None:  # fmt: skip
         settings = {"exclusive": not count_include_pad, "ceil_mode": ceil_mode, "divisor_override": divisor_override}
         super().__init__(kernel_size, stride, padding, **settings)
+        self.stride, self.count_include_pad = kernel_size if stride is None else stride, count_include_pad
 
 
-class Dropout2d(Layer):
+class _DropoutOfChannels(Layer):
+    """Whole channels become zero with probability p while training."""
+
+    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
+        super().__init__()
+        self.p, self.inplace = p, inplace
+
+    def extra_repr(self) -> str:
+        """Return its settings."""
+        return f"p={self.p}, inplace={self.inplace}"
+
+
+class Dropout2d(_DropoutOfChannels):
     """Whole channels of [N, C, H, W] become zero with probability p while training; of [N, C] single elements.
 
     Examples:
@@ -77,20 +92,12 @@ class Dropout2d(Layer):
         paddle.Size([2, 3])
     """
 
-    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
-        super().__init__()
-        self.p, self.inplace = p, inplace
-
     def forward(self, input: Any) -> Any:
         """Return the input with zeros; its other elements are divided by 1 - p."""
         return functional.dropout2d(input, self.p, self.training, self.inplace)
 
-    def extra_repr(self) -> str:
-        """Return its settings."""
-        return f"p={self.p}, inplace={self.inplace}"
 
-
-class Dropout3d(Dropout2d):
+class Dropout3d(_DropoutOfChannels):
     """Whole channels of [N, C, D, H, W] become zero with probability p while training.
 
     Examples:
@@ -194,19 +201,10 @@ class GroupNorm(nn.GroupNorm):
         self.num_groups, self.num_channels, self.eps, self.affine = num_groups, num_channels, eps, affine
 
 
-class MaxPool2d(Layer):
-    """Maximum of each window of [N, C, H, W].
+class _MaxPoolNd(Layer):
+    """Maxima of windows."""
 
-    Arguments:
-        return_indices: also return where each stood. Default: False.
-
-    Examples:
-        >>> import paddle_lite_py as paddle
-        >>> paddle.compat.nn.MaxPool2d(3, 2, dilation=2)(paddle.ones([1, 1, 8, 8])).shape
-        paddle.Size([1, 1, 2, 2])
-    """
-
-    _n = 2
+    _n: int
 
     def __init__(
         self, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, return_indices: bool = False,
@@ -229,7 +227,22 @@ class MaxPool2d(Layer):
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}, dilation={self.dilation}"
 
 
-class MaxPool1d(MaxPool2d):
+class MaxPool2d(_MaxPoolNd):
+    """Maximum of each window of [N, C, H, W].
+
+    Arguments:
+        return_indices: also return where each stood. Default: False.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.compat.nn.MaxPool2d(3, 2, dilation=2)(paddle.ones([1, 1, 8, 8])).shape
+        paddle.Size([1, 1, 2, 2])
+    """
+
+    _n = 2
+
+
+class MaxPool1d(_MaxPoolNd):
     """Maximum of each window of [N, C, L]; see MaxPool2d.
 
     Examples:
@@ -241,7 +254,7 @@ class MaxPool1d(MaxPool2d):
     _n = 1
 
 
-class MaxPool3d(MaxPool2d):
+class MaxPool3d(_MaxPoolNd):
     """Maximum of each window of [N, C, D, H, W]; see MaxPool2d.
 
     Examples:
@@ -320,8 +333,8 @@ def in_place(layer: Layer, inplace: bool = True) -> Layer:
     return layer
 
 
-def _write_into_input(_layer: Layer, inputs: Any, output: Any) -> Any:
-    return functional.in_place(inputs[0], output)
+def _write_into_input(layer: Layer, inputs: Any, output: Any) -> Any:
+    return functional.in_place(inputs[0], output) if layer.inplace else output
 
 
 class Softmax(Layer):

@@ -26,6 +26,7 @@ class _Cell(nn.Layer):
 
     def __init__(self, input_size: int, hidden_size: int, bias: bool = True, **settings: Any) -> None:
         super().__init__(input_size, hidden_size, **settings, **_biases(bias))
+        self.bias = bias
 
     def forward(self, input: Any, hx: Any = None) -> Any:
         """Return the state after one more step: [batch, hidden_size], of an LSTM the hidden and the cell state."""
@@ -43,6 +44,7 @@ class RNNCell(_Cell, nn.SimpleRNNCell):
 
     def __init__(self, input_size: int, hidden_size: int, bias: bool = True, nonlinearity: str = "tanh") -> None:
         super().__init__(input_size, hidden_size, bias, activation=nonlinearity)
+        self.nonlinearity = nonlinearity
 
 
 class GRUCell(_Cell, nn.GRUCell):
@@ -66,8 +68,23 @@ class LSTMCell(_Cell, nn.LSTMCell):
     """
 
 
-class _Layers(nn.Layer):
+class _RNNBase(nn.Layer):
     """Recurrent layers that also take a packed batch; beside the class of the layers."""
+
+    @property
+    def batch_first(self) -> bool:
+        """Whether the input is [batch, length, input_size]."""
+        return not self.time_major
+
+    @property
+    def bidirectional(self) -> bool:
+        """Whether there is a second direction."""
+        return self.num_directions == 2
+
+    @property
+    def bias(self) -> bool:
+        """Whether there are biases."""
+        return any(name.startswith("bias") for name, _ in self.named_parameters())
 
     def forward(self, input: Any, hx: Any = None) -> Any:
         """Return the outputs of all steps, and the last states.
@@ -108,7 +125,7 @@ def _map(states: Any, order: Any) -> Any:
     return tuple(_map(h, order) for h in states) if isinstance(states, tuple) else states.index_select(order, 1)
 
 
-class RNN(_Layers, nn.SimpleRNN):
+class RNN(_RNNBase, nn.SimpleRNN):
     """paddle.nn.SimpleRNN, but time comes first by default.
 
     Examples:
@@ -124,9 +141,10 @@ class RNN(_Layers, nn.SimpleRNN):
     ) -> None:  # fmt: skip
         settings = _of_batches(bias, batch_first, dropout, bidirectional)
         super().__init__(input_size, hidden_size, num_layers, activation=nonlinearity, **settings)
+        self.nonlinearity = nonlinearity
 
 
-class GRU(_Layers, nn.GRU):
+class GRU(_RNNBase, nn.GRU):
     """paddle.nn.GRU, but time comes first by default.
 
     Examples:
@@ -142,7 +160,7 @@ class GRU(_Layers, nn.GRU):
         super().__init__(input_size, hidden_size, num_layers, **_of_batches(bias, batch_first, dropout, bidirectional))
 
 
-class LSTM(_Layers, nn.LSTM):
+class LSTM(_RNNBase, nn.LSTM):
     """paddle.nn.LSTM, but time comes first by default.
 
     Examples:

@@ -7,11 +7,14 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
+import jax.numpy as jnp
+
 from ...core.argument_docs import document as _document
 from ...eager.tensor import Tensor
+from ...optimizer.adaptive import RMSProp
 from . import lr_scheduler
 
-__all__ = ["Optimizer", "groups", "lr_scheduler"]
+__all__ = ["Optimizer", "RMSprop", "groups", "lr_scheduler"]
 _NAMES = {"lr": "learning_rate", "eps": "epsilon", "alpha": "rho"}
 
 
@@ -133,6 +136,31 @@ class Optimizer:
             self.state[params[int(i)]] = dict(value)
         for group, settings in zip(self.param_groups, saved, strict=True):
             group.update(settings)
+
+
+class RMSprop(RMSProp):
+    """paddle.optimizer.RMSProp as torch has it: epsilon is added to the root, and steps are kept without their rate.
+
+    `v = rho * v + (1 - rho) * grad**2`, `step = momentum * step + grad / (sqrt(v) + epsilon)`, `param -= lr * step`.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> w = paddle.create_parameter([1], "float32", default_initializer=paddle.nn.initializer.Constant(1.0))
+        >>> opt = paddle.compat.optim.RMSprop(0.1, 0.75, 1.5, parameters=[w])
+        >>> w.sum().backward(); opt.step()
+        >>> round(w.item(), 4)
+        0.95
+    """
+
+    @staticmethod
+    def _rule(
+        param: Any, grad: Any, state: Any, lr: Any, rho: float, epsilon: float, momentum: float, centered: bool
+    ) -> tuple[Any, Any]:
+        square = rho * state["mean_square"] + (1 - rho) * grad * grad
+        mean = rho * state["mean_grad"] + (1 - rho) * grad if centered else state["mean_grad"]
+        spread = square - mean * mean if centered else square
+        step = momentum * state["momentum"] + grad / (jnp.sqrt(spread) + epsilon)
+        return param - lr * step, {"momentum": step, "mean_square": square, "mean_grad": mean}
 
 
 def _at_rates(step: Any) -> Any:

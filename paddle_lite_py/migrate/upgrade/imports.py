@@ -70,6 +70,13 @@ class Imports(cst.CSTVisitor):
         if isinstance(node.func, cst.Attribute) and node.func.attr.value in _OF_LAYERS:
             self.layers.add(str(dotted(node.func.value)))
 
+    def visit_Assign(self, node: cst.Assign) -> None:
+        """Take `D = torch.distributions` as the import of a module by this name."""
+        name, target = dotted(node.value), node.targets[0].target
+        full = self.full(name) if name else None
+        if full in names.MODULES and "." in full and isinstance(target, cst.Name):
+            self.bound[target.value], self.modules[target.value] = full, names.MODULES[full]
+
     def visit_AssignTarget(self, node: cst.AssignTarget) -> None:
         self._assign(node.target)
 

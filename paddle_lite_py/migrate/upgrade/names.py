@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import re
 from importlib import metadata
 from typing import Any
@@ -55,7 +56,7 @@ def rule_for(name: str) -> Rule | None:
     name = re.sub(r"^torch\.utils\.data\.(dataloader|dataset|sampler|distributed)\.", "torch.utils.data.", name)
     name = re.sub(r"^torch\.autograd\.function\.", "torch.autograd.", name)
     name = re.sub(r"^torch\.utils\.tensorboard\.writer\.|^tensorboardX\.", "torch.utils.tensorboard.", name)
-    name = re.sub(r"^torch\.(nn\.modules|distributions|optim)\.([a-z_]\w*\.)?(?=[A-Z])", _public, name)
+    name = re.sub(r"^torch\.(nn\.modules|distributions|optim)\.([a-z_]\w*\.)?(?=_?[A-Z])", _public, name)
     if name in RULES:
         return RULES[name]
     if name in TODO:
@@ -86,6 +87,15 @@ def _public(found: re.Match[str]) -> str:
     return found[0] if (found[2] or "").startswith("lr_scheduler.") else room
 
 
+def keeps_order(rule: Rule) -> bool:
+    """Return whether the arguments there, in order, are the first ones here."""
+    if rule.edit or not rule.order or not exists(rule.new):
+        return False
+    here = [*inspect.signature(_found(rule.new)).parameters]
+    order = [rule.names.get(name, name) for name in rule.order.split()]
+    return here[: len(order)] == order
+
+
 def todo_for(name: str) -> str:
     """Return the advice for a name without counterpart."""
     found = max((t for t in TODO if name == t or name.startswith(t + ".")), key=len, default="")
@@ -94,13 +104,20 @@ def todo_for(name: str) -> str:
 
 def exists(name: str) -> bool:
     """Whether this package has a name."""
+    return _found(name) is not _NOTHING
+
+
+_NOTHING = object()
+
+
+def _found(name: str) -> Any:
     parts = name.split(".")
     value: Any = _module("paddle")
     for i, part in enumerate(parts[1:], 2):
         if not hasattr(value, part) and _module(".".join(parts[:i])) is None:
-            return False
+            return _NOTHING
         value = getattr(value, part, None) or _module(".".join(parts[:i]))
-    return True
+    return value
 
 
 def _module(name: str) -> Any:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Container
 from typing import Any, NamedTuple
 
 import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
 
-from . import augmented, builtins, names, rates
+from . import augmented, builtins, methods, names, rates
 from .calls import DRAW, drawn_with, is_function, is_of_tensors, named, of_sizes, renamed, without
 from .imports import Imports, dotted
 from .rule import Misfit, apply_rule, code, filled
@@ -28,8 +27,6 @@ from .torch_rules import (
     PAIRS,
 )
 
-_SIZE = r"(\bshape|\.size\(\)|Size\(.*\))$"  # whose numel() is a method here too
-_CASTS = {"half": "float16", "double": "float64"}
 _CLASSES = "torch.serialization.safe_globals"  # which classes a file may hold
 
 
@@ -73,7 +70,9 @@ def upgrade(text: str, beside: Container[str] = (), of_torch: bool = False) -> U
     wrapper = MetadataWrapper(cst.parse_module(text))
     imports = Imports(beside, of_torch)
     wrapper.visit(imports)
-    made = wrapper.visit(Rewriter(imports))
+    shared = augmented.TensorNames()
+    wrapper.visit(shared)
+    made = wrapper.visit(Rewriter(imports, shared))
     notes = sorted({*imports.notes})
     return Upgraded(imports.finished(made).code, [Note(*n) for n in notes])
 
@@ -83,20 +82,24 @@ class Rewriter(cst.CSTTransformer):
 
     METADATA_DEPENDENCIES = (PositionProvider,)
 
-    def __init__(self, imports: Imports) -> None:
+    def __init__(self, imports: Imports, shared: augmented.TensorNames) -> None:
         super().__init__()
         self.imports = imports
+        self._augmented = augmented.Assignments(shared, self.told, imports.reached)
         self._inner: set[cst.CSTNode] = set()  # parts of a longer name
         self._called: set[cst.CSTNode] = set()
         self._named: set[cst.CSTNode] = set()  # classes in annotations and isinstance(), which are not called
         self._callees: set[cst.CSTNode] = set()
-        self._loops: list[str] = []  # names that the loops around a place bind
+        self._aliases: set[cst.CSTNode] = set()  # what gets a name, as a module may: D = torch.distributions
+        self.masks: set[cst.CSTNode] = set()  # what is between brackets
+        self._targets: set[cst.CSTNode] = set()  # what is assigned to
         self._statements: set[cst.CSTNode] = set()  # calls whose result is not used: list.sort()
 
     def _line(self, node: cst.CSTNode) -> int:
         return self.get_metadata(PositionProvider, node).start.line
 
-    def _told(self, node: cst.CSTNode, old: str, new: str, todo: bool = False) -> None:
+    def told(self, node: cst.CSTNode, old: str, new: str, todo: bool = False) -> None:
+        """Note what was changed, or is left to do, and its line."""
         self.imports.notes.add((self._line(node), old, new, todo))
 
     # -- names -----------------------------------------------------------------------------------------------------
@@ -109,7 +112,7 @@ class Rewriter(cst.CSTTransformer):
         name = original_node.value
         if original_node in self._inner or self.imports.bound.get(name) != name or name not in ("torch", "torchvision"):
             return updated_node
-        self._told(original_node, name, "paddle")  # the module itself: hasattr(torch, "compile")
+        self.told(original_node, name, "paddle")  # the module itself: hasattr(torch, "compile")
         return cst.parse_expression(self.imports.reached("paddle"))
 
     def visit_Attribute(self, node: cst.Attribute) -> None:
@@ -124,32 +127,26 @@ class Rewriter(cst.CSTTransformer):
         if original_node in self._inner or original_node in self._called:
             return updated_node
         if self.imports.torch and original_node.attr.value in NEVER:
-            self._told(original_node, f".{original_node.attr.value}", "False")
+            self.told(original_node, f".{original_node.attr.value}", "False")
             return cst.Name("False")
         name = dotted(original_node)
         if self.imports.torch and original_node.attr.value in ("real", "imag") and original_node not in self._callees:
             return self._part(original_node, updated_node)
         if self.imports.torch and original_node.attr.value == "is_sparse" and original_node not in self._callees:
-            self._told(original_node, ".is_sparse", ".is_sparse()")
+            self.told(original_node, ".is_sparse", ".is_sparse()")
             return cst.Call(updated_node)
         full = self.imports.full(name) if name else None
-        if full is None and re.search(r"\.device\.(type|index)$", str(name)) and self.imports.torch:
-            self._told(original_node, str(name), f"paddle.device(...).{original_node.attr.value}")
-            device = cst.parse_expression(self.imports.reached("paddle.device"))
-            return updated_node.with_changes(value=cst.Call(device, [cst.Arg(updated_node.value)]))
         if full in CONSTANTS:
-            self._told(original_node, str(name), CONSTANTS[full])
+            self.told(original_node, str(name), CONSTANTS[full])
             return cst.Name(CONSTANTS[full])
         return updated_node if full is None else self._renamed(original_node, updated_node, str(name), full)
 
     def _part(self, node: cst.Attribute, updated: cst.Attribute) -> cst.BaseExpression:
         """Return the real or the imaginary part of a tensor."""
-        part, function = node.attr.value, self.imports.reached(f"paddle.{node.attr.value}")
-        owner = dotted(node.value.func) if isinstance(node.value, cst.Call) else None
-        if owner is None or not str(self.imports.full(owner)).startswith("torch."):
-            self._told(node, f".{part}", f"of a tensor: write {function}(x)", True)
+        part, function = node.attr.value, self.imports.reached(f"paddle.compat.{node.attr.value}")
+        if node in self._targets or str(dotted(node)).partition(".")[0] in self.imports.others:
             return updated
-        self._told(node, f".{part}", f"{function}(...)")
+        self.told(node, f".{part}", f"{function}(...)")
         return cst.Call(cst.parse_expression(function), [cst.Arg(updated.value)])
 
     def _is_other(self, name: str, full: str) -> bool:
@@ -158,16 +155,20 @@ class Rewriter(cst.CSTTransformer):
 
     def _renamed(self, node: Any, updated: Any, name: str, full: str) -> Any:
         rule = names.rule_for(full)
+        if rule is None and (module := names.MODULES.get(full)) and node in self._aliases:
+            return self._written(node, updated, name, module)
         if rule is None and self._is_other(name, full):
             return updated
+        if full == "torch.device" and node in self._named:
+            return self._written(node, updated, name, "paddle.device.Device")
         if rule is None or not rule.new or rule.template or rule.new.startswith("{"):
-            self._told(node, name, names.todo_for(full), True)
+            self.told(node, name, names.todo_for(full), True)
             return updated
         if rule.order and node not in self._named and (other := names.in_compat(full)):
             return self._written(node, updated, name, other)  # a class that something else calls
         in_order = not rule.order or rule.names == AS_CALLED
         if (not in_order and node not in self._named) or rule.todo:
-            self._told(node, name, rule.todo or "its arguments differ here; it is not called where it is named", True)
+            self.told(node, name, rule.todo or "its arguments differ here; it is not called where it is named", True)
         return self._written(node, updated, name, rule.new)
 
     def _written(self, node: Any, updated: Any, name: str, new: str, tell: bool = True) -> Any:
@@ -175,7 +176,7 @@ class Rewriter(cst.CSTTransformer):
         if text == name:
             return updated
         if tell:
-            self._told(node, name, text)
+            self.told(node, name, text)
         return cst.parse_expression(text)
 
     def visit_Annotation(self, node: cst.Annotation) -> None:
@@ -198,10 +199,10 @@ class Rewriter(cst.CSTTransformer):
 
     def leave_SimpleStatementLine(self, original_node: Any, updated_node: Any) -> Any:
         first = original_node.body[0]
-        if checked := builtins.assertion(self.imports, self._told, first, updated_node):
+        if checked := builtins.assertion(self.imports, self.told, first, updated_node):
             return checked
         if self._is_of_backends(first):
-            self._told(first, code(first), "left out: XLA chooses its kernels and threads")
+            self.told(first, code(first), "left out: XLA chooses its kernels and threads")
             return cst.RemoveFromParent()
         return self.imports.replaced(self._line(original_node), original_node, updated_node)
 
@@ -210,7 +211,7 @@ class Rewriter(cst.CSTTransformer):
         name = dotted(node.func if isinstance(node, cst.Call) else node)
         if not name or self.imports.full(name) not in OF_SCRIPTS:
             return updated_node
-        self._told(original_node, f"@{name}", "left out: there is no TorchScript")
+        self.told(original_node, f"@{name}", "left out: there is no TorchScript")
         self._forget(original_node, name)
         return cst.RemoveFromParent()
 
@@ -226,30 +227,46 @@ class Rewriter(cst.CSTTransformer):
         return name is not None and str(self.imports.full(name)).startswith("torch.backends.")
 
     # -- rates -----------------------------------------------------------------------------------------------------
+    def visit_Assign(self, node: cst.Assign) -> None:
+        if isinstance(node.targets[0].target, cst.Name):
+            self._aliases.add(node.value)
+
     def leave_Assign(self, original_node: cst.Assign, updated_node: cst.Assign) -> Any:
         call, target = original_node.value, dotted(original_node.targets[0].target)
         name = dotted(call.func) if isinstance(call, cst.Call) else None
         if name and self.imports.full(name) == "torch.load" and target in self.imports.layers:
-            self._told(original_node, f"{target} = {name}(...)", LOADED, True)
-        return rates.assigned(updated_node, self._told, original_node)
+            self.told(original_node, f"{target} = {name}(...)", LOADED, True)
+        return rates.assigned(updated_node, self.told, original_node)
 
     def leave_AugAssign(self, original_node: cst.AugAssign, updated_node: cst.AugAssign) -> Any:
-        made = rates.augmented(updated_node, self._told, original_node)
+        made = rates.augmented(updated_node, self.told, original_node)
         if made is not updated_node or not self.imports.torch:
             return made
-        return augmented.in_place(updated_node, self._loops, self._told, original_node, self.imports.reached)
+        return self._augmented.in_place(updated_node, original_node)
+
+    def visit_FunctionDef(self, node: cst.FunctionDef) -> None:
+        self._augmented.scopes.append(node)
+
+    def leave_FunctionDef(self, _original_node: cst.FunctionDef, updated_node: cst.FunctionDef) -> cst.FunctionDef:
+        del self._augmented.scopes[-1]
+        return updated_node
 
     def visit_For(self, node: cst.For) -> None:
-        self._loops += augmented.names_in(node.target)
+        self._augmented.loops += augmented.names_in(node.target)
 
     def leave_For(self, original_node: cst.For, updated_node: cst.For) -> Any:
-        del self._loops[len(self._loops) - len(augmented.names_in(original_node.target)) :]
-        return rates.looped(updated_node, self._told, original_node)
+        loops = self._augmented.loops
+        del loops[len(loops) - len(augmented.names_in(original_node.target)) :]
+        return rates.looped(updated_node, self.told, original_node)
+
+    def visit_Subscript(self, node: cst.Subscript) -> None:
+        self.masks.update(e.slice.value for e in node.slice if isinstance(e.slice, cst.Index))
 
     def leave_Subscript(self, original_node: cst.Subscript, updated_node: cst.Subscript) -> Any:
-        return rates.read(updated_node, self._told, original_node)
+        return rates.read(updated_node, self.told, original_node)
 
     def visit_AssignTarget(self, node: cst.AssignTarget) -> bool:
+        self._targets.add(node.target)
         return rates.optimizer_of(node.target) is None
 
     # -- calls -----------------------------------------------------------------------------------------------------
@@ -271,7 +288,7 @@ class Rewriter(cst.CSTTransformer):
         name = dotted(call.func) if isinstance(call, cst.Call) else None
         if len(original_node.items) > 1 or not name or self.imports.full(name) != _CLASSES:
             return updated_node
-        self._told(original_node, str(name), "left out: files hold no classes")
+        self.told(original_node, str(name), "left out: files hold no classes")
         return cst.FlattenSentinel(updated_node.body.body)
 
     def leave_Call(self, original_node: cst.Call, updated_node: cst.Call) -> Any:
@@ -280,26 +297,26 @@ class Rewriter(cst.CSTTransformer):
         updated_node = self._without_layout(original_node, updated_node)
         if full is None:
             if special := {"next": builtins.next_of, "getattr": builtins.getattr_of}.get(str(name)):
-                return special(self.imports, self._told, original_node, updated_node)
+                return special(self.imports, self.told, original_node, updated_node)
             return self._method(original_node, updated_node)
         if full == _CLASSES or full == "torch._assert":
             return updated_node  # left out with its block, or written as a statement
         if full in CONSTANTS:
-            self._told(original_node, str(name), CONSTANTS[full])
+            self.told(original_node, str(name), CONSTANTS[full])
             return cst.Name(CONSTANTS[full])
-        rule = names.rule_for(full)
+        rule = names.rule_for("torch.FloatTensor" if full == "torch.Tensor" else full)
         if rule is None and self._is_other(str(name), full):
             return self._method(original_node, updated_node)
         if rule is None:
-            self._told(original_node, str(name), names.todo_for(full), True)
+            self.told(original_node, str(name), names.todo_for(full), True)
             return updated_node
         if rule.new == "{0}" and updated_node.args:
-            self._told(original_node, str(name), "its argument")
+            self.told(original_node, str(name), "its argument")
             return updated_node.args[0].value
         if full == "torch.save" and original_node.args and dotted(original_node.args[0].value) in self.imports.layers:
             layer = updated_node.args[0]
             state = cst.parse_expression(f"{code(layer.value)}.state_dict()")
-            self._told(original_node, code(original_node.args[0].value), code(state))
+            self.told(original_node, code(original_node.args[0].value), code(state))
             updated_node = updated_node.with_changes(args=[layer.with_changes(value=state), *updated_node.args[1:]])
         return self._call(original_node, updated_node, str(name), rule)
 
@@ -308,35 +325,38 @@ class Rewriter(cst.CSTTransformer):
         layout = named(updated, "memory_format")
         if not self.imports.torch or layout is None:
             return updated
-        self._told(node, "memory_format", "left out: XLA chooses the layout of arrays")
+        self.told(node, "memory_format", "left out: XLA chooses the layout of arrays")
         return without(updated, layout)
 
     def _call(self, node: cst.Call, updated: cst.Call, name: str, rule: Any) -> cst.BaseExpression:
         full = str(self.imports.full(name))
         if (full in DRAWN or full.startswith("torch.nn.init.")) and (generator := named(updated, "generator")):
-            self._told(node, name, "paddle.compat.drawn(...)")
+            self.told(node, name, "paddle.compat.drawn(...)")
             return drawn_with(
                 self.imports.reached(DRAW), self._call(node, without(updated, generator), name, rule), generator
             )
         try:
             if rule.template:
                 text = self.imports.reached(filled(rule, updated.args))
-                self._told(node, " ".join(code(node).split()), text)
+                self.told(node, " ".join(code(node).split()), text)
                 return cst.parse_expression(f"({text})")
             new, args, after = apply_rule(rule, updated.args)
         except Misfit as e:
-            self._told(node, name, f"{e}; compare with {rule.new or 'its successor'}", True)
+            if any(a.star == "*" for a in updated.args) and not any(a.keyword for a in updated.args):
+                if names.keeps_order(rule):
+                    return self._call(node, updated, name, rule._replace(order="", names={}))
+            self.told(node, name, f"{e}; compare with {rule.new or 'its successor'}", True)
             return updated
         if rule.todo:
-            self._told(node, name, rule.todo, True)
+            self.told(node, name, rule.todo, True)
         same = [code(a) for a in args] == [code(a) for a in updated.args]
         if not same:
             updated = updated.with_changes(args=args)
         made: Any = updated.with_changes(func=self._written(node, updated.func, name, new, same))
         if not same:
-            self._told(node, " ".join(code(node).split()), " ".join(code(made).split()))
+            self.told(node, " ".join(code(node).split()), " ".join(code(made).split()))
         if after:
-            self._told(node, name, after.format(f"{new}(...)"))
+            self.told(node, name, after.format(f"{new}(...)"))
             made = cst.parse_expression(self.imports.reached(after).format(code(made)))
         return made
 
@@ -353,68 +373,32 @@ class Rewriter(cst.CSTTransformer):
             or (method == "split" and of_sizes(updated))
             or is_of_tensors(method, updated)
         ):
-            return self._as_function(node, updated, AS_FUNCTIONS.get(method, f"paddle.compat.{method}"))
+            return self.as_function(node, updated, AS_FUNCTIONS.get(method, f"paddle.compat.{method}"))
         if method in DRAWN_METHODS and (generator := named(updated, "generator")):
-            self._told(node, f".{method}(...)", "paddle.compat.drawn(...)")
+            self.told(node, f".{method}(...)", "paddle.compat.drawn(...)")
             return drawn_with(self.imports.reached(DRAW), self._method(node, without(updated, generator)), generator)
         if method.endswith("_") and isinstance(owner, cst.Attribute) and owner.attr.value == "grad":
-            self._told(node, f".grad.{method}(...)", f".grad.detach().{method}(...)")
+            self.told(node, f".grad.{method}(...)", f".grad.detach().{method}(...)")
             detached = cst.Call(cst.Attribute(owner, cst.Name("detach")))
             return updated.with_changes(func=updated.func.with_changes(value=detached))
         if method == "where" and len(updated.args) == 2:
-            self._told(node, ".where(...)", "paddle.where(..., ..., ...)")
+            self.told(node, ".where(...)", "paddle.where(..., ..., ...)")
             condition, other = updated.args
             function = cst.parse_expression(self.imports.reached("paddle.where"))
             comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
             return cst.Call(function, [condition.with_changes(keyword=None), cst.Arg(owner, comma=comma), other])
         if method in METHODS_TODO:
-            self._told(node, f".{method}(...)", METHODS_TODO[method], True)
+            self.told(node, f".{method}(...)", METHODS_TODO[method], True)
             return updated
         if method in OTHER_METHODS:
-            self._told(node, f".{method}(...)", f".{OTHER_METHODS[method]}(...)")
+            self.told(node, f".{method}(...)", f".{OTHER_METHODS[method]}(...)")
             return updated.with_changes(func=updated.func.with_changes(attr=cst.Name(OTHER_METHODS[method])))
-        return self._other_method(node, updated, method, owner)
+        return methods.renamed_method(self, node, updated, method, owner)
 
-    def _as_function(self, node: cst.Call, updated: Any, function: str) -> cst.Call:
+    def as_function(self, node: cst.Call, updated: Any, function: str) -> cst.Call:
         """Return a method as a call of a function, whose first argument is the tensor."""
-        self._told(node, f".{updated.func.attr.value}(...)", f"{function}(..., ...)")
+        self.told(node, f".{updated.func.attr.value}(...)", f"{function}(..., ...)")
         comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")) if updated.args else cst.MaybeSentinel.DEFAULT
         called = cst.parse_expression(self.imports.reached(function))
         args = renamed(updated.args, "split_size", "split_size_or_sections")
         return cst.Call(called, [cst.Arg(updated.func.value, comma=comma), *args])
-
-    def _other_method(self, node: cst.Call, updated: cst.Call, method: str, owner: Any) -> cst.BaseExpression:
-        if method == "size" and len(updated.args) <= 1:
-            self._told(node, ".size()", ".shape")
-            shape = cst.Attribute(owner, cst.Name("shape"))
-            at = [cst.SubscriptElement(cst.Index(a.value)) for a in updated.args]
-            return cst.Subscript(shape, at) if at else shape
-        if method == "split" and updated.args and not isinstance(updated.args[0].value, cst.SimpleString):
-            self._told(node, ".split(...)", "of a tensor: write paddle.compat.split(tensor, ...)", True)
-        if method in ("numel", "nelement") and not updated.args and not re.search(_SIZE, code(owner)):
-            self._told(node, f".{method}()", ".size")
-            return cst.Attribute(owner, cst.Name("size"))
-        if method in ("clamp_min", "clamp_max", "clamp_min_", "clamp_max_") and len(updated.args) == 1:
-            clipped = f"clip{'_' * method.endswith('_')}"
-            self._told(node, f".{method}(...)", f".{clipped}({method[6:9]}=...)")
-            limit = cst.Arg(
-                updated.args[0].value, cst.Name(method[6:9]), cst.AssignEqual(*[cst.SimpleWhitespace("")] * 2)
-            )
-            return cst.Call(cst.Attribute(owner, cst.Name(clipped)), [limit])
-        if method == "type" and len(updated.args) <= 1:
-            full = self.imports.full(str(dotted(node.args[0].value))) if node.args else None
-            if full is None or full.endswith("Tensor"):  # not a dtype by its name
-                return self._as_function(node, updated, "paddle.compat.to_type")
-            self._told(node, ".type(...)", ".astype(...)")
-            return updated.with_changes(func=updated.func.with_changes(attr=cst.Name("astype")))
-        if method in _CASTS and not updated.args:  # which cast the integers of a layer too, here
-            dtype = self.imports.reached(f"paddle.{_CASTS[method]}")
-            self._told(node, f".{method}()", f".to({dtype})")
-            attr = updated.func.with_changes(attr=cst.Name("to"))
-            return updated.with_changes(func=attr, args=[cst.Arg(cst.parse_expression(dtype))])
-        if method == "to" and not updated.args and node.args:
-            return owner
-        if method == "cuda" and not updated.args:
-            self._told(node, ".cuda()", "left out: tensors are made where they are needed")
-            return owner
-        return updated

@@ -244,10 +244,8 @@ RULES |= {
     "torch.optim.NAdam": Rule("paddle.optimizer.NAdam", "params lr betas eps weight_decay momentum_decay", 0, _TRAINED,
                               _adamax),
     "torch.optim.RAdam": Rule("paddle.optimizer.RAdam", "params lr betas eps weight_decay", 0, _TRAINED, _adam),
-    "torch.optim.RMSprop": Rule(
-        "paddle.optimizer.RMSProp", _RMS, 0, {**_TRAINED, "alpha": "rho"}, _with(lr=0.01, alpha=0.99, eps=1e-8),
-        todo="epsilon is added under the root here",
-    ),
+    "torch.optim.RMSprop": Rule("paddle.compat.optim.RMSprop", _RMS, 0, {**_TRAINED, "alpha": "rho"},
+                                _with(lr=0.01, alpha=0.99, eps=1e-8)),
     "torch.optim.LBFGS": Rule("paddle.optimizer.LBFGS", _LBFGS, 0, _TRAINED),
     "torch.nn.SyncBatchNorm": Rule("paddle.nn.SyncBatchNorm", f"{_BATCH} process_group", 1,
                                    {**_NORM, "process_group": ""}, _synchronized, todo=_STATISTICS),
@@ -268,8 +266,9 @@ RULES |= {
         "paddle.distributed.init_parallel_env", "backend init_method timeout world_size rank", 0, {}, _process_group,
         todo="start the processes with python -m paddle.distributed.launch, which says what this call says there",
     ),
-    "torch.nn.parallel.DistributedDataParallel": Rule(
-        "paddle.DataParallel", "module device_ids output_device", 1, {"device_ids": "", "output_device": ""}
+    **dict.fromkeys(
+        [f"torch.nn.parallel.{n}DistributedDataParallel" for n in ("", "distributed.")],
+        Rule("paddle.DataParallel", "module device_ids output_device", 1, {"device_ids": "", "output_device": ""}),
     ),
     "torch.accelerator.is_available": Rule("paddle.cuda.is_available"),
     "torch.accelerator.current_accelerator": Rule("paddle.get_default_device"),
@@ -278,6 +277,8 @@ RULES |= {
     "torch.utils.data.DataLoader": Rule("paddle.io.DataLoader", _LOADER, 1, {"pin_memory": ""}, _loader, unpacks=True),
     "torch.distributions.Bernoulli": Rule("paddle.distribution.Bernoulli", "probs logits validate_args", 1, {},
                                           _bernoulli),
+    "torch.autograd.grad": Rule("paddle.compat.autograd.grad", "outputs inputs grad_outputs retain_graph create_graph "
+                                "only_inputs allow_unused is_grads_batched materialize_grads", 5, {"only_inputs": ""}),
     "torch.chain_matmul": Rule("paddle.linalg.multi_dot", listed=True),
     "torch.block_diag": Rule("paddle.block_diag", listed=True),
     "torch.utils.data.TensorDataset": Rule("paddle.io.TensorDataset", listed=True),
@@ -308,13 +309,16 @@ TODO = _BY_HAND | {
     "torch.multiprocessing.spawn": "paddle.distributed.spawn(f, args, nprocs) calls f(*args) without the number of the "
     "process, which is paddle.distributed.get_rank()",
     "torch.onnx": "paddle.onnx.export writes a layer",
-    "torch.nn.DataParallel": "one process for each device here: paddle.DataParallel under paddle.distributed.launch",
+    **dict.fromkeys(
+        ("torch.nn.DataParallel", "torch.nn.parallel.DataParallel", "torch.nn.parallel.data_parallel"),
+        "one process for each device here: paddle.DataParallel under paddle.distributed.launch",
+    ),
     "torch.backends": "there is nothing to set: XLA chooses its kernels",
     "torch.jit": "write paddle.jit.to_static and paddle.jit.save",
 }  # fmt: skip
 
 # Methods that give (values, indices) there, or whose arguments differ.
-PAIRS = {"max", "min", "median", "sort", "unique", "equal", "chunk", "kthvalue", "cummax", "cummin", "mode"}
+PAIRS = {"allclose", "max", "min", "median", "sort", "unique", "equal", "chunk", "kthvalue", "cummax", "cummin", "mode"}
 # Methods that paddle.compat has as functions, if their arguments can be those of tensors: (keywords, literals).
 TENSOR_METHODS = {
     **dict.fromkeys(("addcdiv_", "addcmul_", "aminmax", "index_copy_", "index_fill_", "new_tensor"), r".*"),
@@ -358,7 +362,8 @@ DRAWN_METHODS = {
 # Decorators of TorchScript, and calls that tell whether it runs.
 OF_SCRIPTS = {
     *(f"torch.jit.{n}" for n in ("export", "ignore", "interface", "script", "script_if_tracing", "unused")),
-    *("torch.jit._overload", "torch.jit._overload_method", "torch.jit._script_if_tracing", "torch.fx.wrap"),
+    *("torch.jit._overload", "torch.jit._overload_method", "torch.jit.script_method"),
+    *("torch.jit._script_if_tracing", "torch.fx.wrap"),
 }
 CONSTANTS = dict.fromkeys(
     ("torch.jit.is_scripting", "torch.jit.is_tracing", "torch.compiler.is_compiling", "torch.cuda._initialized"),

@@ -56,4 +56,6 @@ def _rule(old: str, head: str, params: list[str], modules: dict[str, str]) -> Ru
         for name, value in written.items():
             args.setdefault(name, cst.parse_expression(value))
 
-    return Rule(new, " ".join([name for name, *_ in found]), int(keep or 0), names, edit)
+    return Rule(
+        new, " ".join([name for name, *_ in found]), int(keep or 0), names, edit if refused or written else None
+    )
