@@ -107,6 +107,11 @@ def rated():
         (lambda: compat.nn.ReLU(scale=1), "scale; expected inplace"),
         (lambda: compat.func.jacrev(abs)(3), "a Jacobian by a int"),
         (lambda: compat.nn.MultiheadAttention(4, 2)(*[paddle.ones([2, 1, 6])] * 3), "size 6; expected 4"),
+        (lambda: compat.autograd.grad(None, [], is_grads_batched=True), "write paddle.compat.func.vmap"),
+        (lambda: compat.imag(paddle.ones([2])), "the input is a float32 tensor; expected a complex one"),
+        (lambda: compat.LongTensor(paddle.ones([2])), "the argument is a float32 tensor; expected int64"),
+        (lambda: paddle.ones([2])[paddle.to_tensor([0, 1], "uint8")], "uint8; expected .* for a mask, 'int64' for"),
+        (lambda: paddle.ones([2, 2])[0, paddle.to_tensor([0, 1], "uint8")], "an index tensor is uint8"),
         (lambda: compat.pytree.tree_unflatten([1], compat.pytree.tree_structure([1, 2])), "1 leaves; expected 2"),
     ],
 )
@@ -122,6 +127,36 @@ def test_activations_write_into_their_input():
     (net(h) + h).sum().backward()  # h is what the activation left
     assert h.tolist() == [0.0, 2.0] and x.grad[0].item() == 0.0
     np.testing.assert_allclose(x.grad[1].item(), 2 - np.tanh(2.0) ** 2, rtol=1e-5)
+
+
+def test_an_activation_may_be_told_not_to_write_into_its_input():
+    act = compat.nn.in_place(paddle.nn.ReLU())
+    act.inplace = False
+    x = paddle.to_tensor([-1.0])
+    assert act(x).tolist() == [0.0] and x.tolist() == [-1.0]
+
+
+def test_a_layer_has_no_state_before_its_first_input():
+    layer = compat.nn.LazyLinear(2)
+    with pytest.raises(RuntimeError, match="LazyLinear: give it an input before a state_dict is loaded"):
+        layer.load_state_dict(compat.nn.Linear(3, 2).state_dict())
+    layer(paddle.ones([1, 3]))
+    state = compat.nn.Linear(3, 2).state_dict()
+    layer.load_state_dict(state)
+    assert layer.weight.tolist() == state["weight"].tolist()
+
+
+def test_gradients_that_are_not_there_may_be_zeros():
+    x, y = weights(1.0, 2.0)
+    dx, dy = compat.autograd.grad(x * 3, [x, y], materialize_grads=True)
+    assert (dx.tolist(), dy.tolist()) == ([3.0], [0.0])
+    assert compat.autograd.grad(x * 3, (x, y), allow_unused=True)[1] is None
+
+
+def test_a_convolution_is_called_with_other_weights():
+    layer = compat.nn.Conv1d(1, 1, 2, [1], padding=[0])
+    assert layer._conv_forward(paddle.ones([1, 1, 3]), paddle.ones([1, 1, 2]), None).tolist() == [[[2.0, 2.0]]]
+    assert (layer.stride, layer.padding, layer.output_padding, layer.transposed) == ((1,), (0,), (0,), False)
 
 
 def test_groups_have_rates_of_their_own():
