@@ -251,16 +251,20 @@ CASES = {
     "def f(d: torch.device, x, n: int, s='a'):\n"
     "    x += 1\n    n += 1\n    s += 'b'\n    y = g(x)\n    y *= 2\n    z, w = y.view(-1), y\n"
     "    z -= nn.Linear(2, 2)(z)\n"
-    "    h.real = z.imag\n    return D.Normal(x, y[mask.byte()].byte()), self.split(x)\n"
-    "torch.lu_unpack(*x.lu())\ntorch.Tensor(3)\nisinstance(x, (torch.Tensor, torch.device))\n": (
+    "    h.real = ctx.saved_variables[z.imag]\n    return D.Normal(x, y[mask.byte()].byte()), self.split(x)\n"
+    "torch.lu_unpack(*x.lu())\ntorch.Tensor(3)\nmap(torch.detach, h), torch.addcmul\n"
+    "net._modules.items()\nisinstance(x, (torch.Tensor, torch.device))\n": (
         P + "D, N = torch.distributions, 3\nD = paddle.distribution\nnn = paddle.nn\n"
         "def f(d: paddle.device.Device, x, n: int, s='a'):\n"
         "    x = paddle.compat.augmented(x, \"+=\", 1)\n    n += 1\n    s += 'b'\n    y = g(x)\n"
         '    y = paddle.compat.augmented(y, "*=", 2)\n    z, w = y.view(-1), y\n'
         '    z = paddle.compat.augmented(z, "-=", paddle.compat.nn.Linear(2, 2)(z))\n'
-        "    h.real = paddle.compat.imag(z)\n"
+        "    h.real = ctx.saved_tensors[paddle.compat.imag(z)]\n"
         "    return D.Normal(x, y[mask.bool()].byte()), self.split(x)\n"
         "paddle.linalg.lu_unpack(*x.lu())\npaddle.compat.FloatTensor(3)\n"
+        "map((lambda input: input.detach()), h), "
+        "(lambda input, tensor1, tensor2, value=1: input + value * tensor1 * tensor2)\n"
+        "net._sub_layers.items()\n"
         "isinstance(x, (paddle.Tensor, paddle.device.Device))\n"
     ),
     "for g in opt.param_groups:\n    g['lr'] = rate\n": "opt.set_lr(rate)\n",

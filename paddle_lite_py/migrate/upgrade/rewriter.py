@@ -11,7 +11,7 @@ from libcst.metadata import MetadataWrapper, PositionProvider
 from . import augmented, builtins, methods, names, rates
 from .calls import DRAW, drawn_with, is_function, is_of_tensors, named, of_sizes, renamed, without
 from .imports import Imports, dotted
-from .rule import Misfit, apply_rule, code, filled
+from .rule import Misfit, apply_rule, as_function, code, filled
 from .torch_rules import (
     AS_CALLED,
     AS_FUNCTIONS,
@@ -23,6 +23,7 @@ from .torch_rules import (
     METHODS_TODO,
     NEVER,
     OF_SCRIPTS,
+    OTHER_ATTRIBUTES,
     OTHER_METHODS,
     PAIRS,
 )
@@ -132,6 +133,9 @@ class Rewriter(cst.CSTTransformer):
         name = dotted(original_node)
         if self.imports.torch and original_node.attr.value in ("real", "imag") and original_node not in self._callees:
             return self._part(original_node, updated_node)
+        if self.imports.torch and (other := OTHER_ATTRIBUTES.get(original_node.attr.value)):
+            self.told(original_node, f".{original_node.attr.value}", f".{other}")
+            return updated_node.with_changes(attr=cst.Name(other))
         if self.imports.torch and original_node.attr.value == "is_sparse" and original_node not in self._callees:
             self.told(original_node, ".is_sparse", ".is_sparse()")
             return cst.Call(updated_node)
@@ -161,6 +165,10 @@ class Rewriter(cst.CSTTransformer):
             return updated
         if full == "torch.device" and node in self._named:
             return self._written(node, updated, name, "paddle.device.Device")
+        if rule is not None and rule.template and node not in self._named:
+            made = self.imports.reached(as_function(rule))
+            self.told(node, name, made)
+            return cst.parse_expression(made)
         if rule is None or not rule.new or rule.template or rule.new.startswith("{"):
             self.told(node, name, names.todo_for(full), True)
             return updated

@@ -78,6 +78,17 @@ def apply_rule(rule: Rule, args: Any) -> tuple[str, list[cst.Arg], str]:
     return new, made, rule.after(old) if rule.after else ""
 
 
+_HOLE = r"\{(\w+)(?::(\w+))?\}"
+
+
+def as_function(rule: Rule) -> str:
+    """Return the text of a function that gives the expression of a rule, where the name is not called."""
+    defaults = {name: default for name, default in re.findall(_HOLE, rule.new) if default}
+    names = [n for n in rule.order.split() if f"{{{n}}}" in rule.new or n in defaults]
+    given = ", ".join(f"{n}={defaults[n]}" if n in defaults else n for n in names)
+    return f"(lambda {given}: {re.sub(_HOLE, lambda found: found[1], rule.new)})"
+
+
 def filled(rule: Rule, args: Any) -> str:
     """Return the expression of a rule with its arguments.
 
@@ -95,7 +106,7 @@ def filled(rule: Rule, args: Any) -> str:
         text = code(given[name]) if name in given else default
         return text if re.fullmatch(r"[\w.]+", text) else f"({text})"
 
-    return re.sub(r"\{(\w+)(?::(\w+))?\}", value, rule.new)
+    return re.sub(_HOLE, value, rule.new)
 
 
 def _unpacked(rule: Rule, arg: cst.Arg) -> cst.Arg:

@@ -339,6 +339,7 @@ OTHER_METHODS = {
     "_indices": "indices",
     "_values": "values",
 }
+OTHER_ATTRIBUTES = {"saved_variables": "saved_tensors", "_modules": "_sub_layers"}
 # Attributes of tensors that are False here: there are no such devices.
 NEVER = {"is_xpu", "is_mps"}
 LOADED = "a file holds no layers here, but their state_dict(): make the model, and give this to its set_state_dict()"
