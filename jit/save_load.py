@@ -77,6 +77,7 @@ def save(
     """Save a layer or function as a program that runs without its code.
 
     A layer is saved with all its static methods, in evaluation mode and, where that differs, also in training mode.
+    Training mode is left out, with a warning, if the layer is in evaluation mode and training needs other arguments.
 
     Arguments:
         layer: a Layer, a static function, a function, a loaded program, or a Program.
@@ -216,17 +217,33 @@ class ArtifactWriter:
         self.known: dict[int, str] = {}
         self.lost: list[str] = []  # what methods change that no file can keep
         self.unmade: list[str] = []  # the calls of Python that they make in each run
+        self.eval_only: list[str] = []  # the methods that cannot be traced in training mode
         if isinstance(owner, Layer):
             self.known = {id(t): n for n, t in [*owner.named_parameters(), *owner.named_buffers()]}
 
     def method(self, name: str, static: StaticFunction, call: SpecifiedCall, part: Selection = WHOLE) -> None:
         """Trace a method, or a part of it, in both modes."""
+        found = self.methods[name] = {}
         for kind, training in self.modes.items():
-            sizes = static.dimensions(call, self.constraints)
-            self.sources[name, kind] = _Source(static, call, training, sizes, part)
-        found = self.methods[name] = {k: self._traced(s) for (n, k), s in self.sources.items() if n == name}
+            source = _Source(static, call, training, static.dimensions(call, self.constraints), part)
+            try:
+                found[kind] = self._traced(source)
+            except Exception as error:
+                if not training or self.owner.training:
+                    raise
+                self._without_training(name, error)
+            else:
+                self.sources[name, kind] = source
         if "train" in found and found["train"].data == found["eval"].data:
             del found["train"]
+
+    def _without_training(self, name: str, error: Exception) -> None:
+        """Leave out training mode: a layer in evaluation mode often gets no labels, which its training needs."""
+        self.eval_only.append(name)
+        warn_user(
+            f"jit.save saves `{name}` in evaluation mode only: in training mode it raises {type(error).__name__}: "
+            f"{error}. To save training too, pass an input_spec with all arguments that it needs"
+        )
 
     def _traced(self, source: _Source) -> _Variant:
         # With gradients on, whatever the caller's mode: the program is to be fine-tuned later.
@@ -265,7 +282,8 @@ class ArtifactWriter:
             for n, h in self.weights.values()
         ]
         methods = {n: {k: v.data for k, v in found.items()} for n, found in self.methods.items()}
-        return {"weights": weights, "constraints": list(self.constraints), "methods": methods}
+        made = {"weights": weights, "constraints": list(self.constraints), "methods": methods}
+        return made | {"eval_only": self.eval_only} if self.eval_only else made
 
     def blobs(self) -> dict[str, bytes]:
         """Return the data files by suffix."""

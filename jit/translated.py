@@ -27,6 +27,8 @@ from .method import Method
 from .spec import InputSpec
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from paddle_lite_py.targets import Report
 
 _BY_PREFIX = Refused("the files are named by the prefix that was given to jit.save")
@@ -114,12 +116,13 @@ class TranslatedLayer(Layer):
         (True, paddle.Size([3, 1]))
     """
 
-    _forward: tuple[Method, ...] = ()
+    _forward: tuple[Callable[..., Any], ...] = ()
 
     def __init__(self, manifest: dict[str, Any], blobs: dict[str, bytes], weights: dict[str, Any]) -> None:
         super().__init__(name_scope=str(manifest["name"]))
         self._manifest, self._blobs = manifest, {k: v for k, v in blobs.items() if k != artifact.WEIGHTS}
         self._handles = [self._weight(w, weights.get(w["name"])) for w in manifest["weights"]]
+        self._eval_only = tuple(manifest.get("eval_only", ()))
         self._methods: dict[str, dict[str, Method]] = {}
         for name, modes in manifest["methods"].items():
             self._methods[str(name)] = {
@@ -128,7 +131,8 @@ class TranslatedLayer(Layer):
         if not self._methods:
             raise ArtifactError("the manifest has no methods")
         if forward := self._methods.get("forward"):
-            self._forward = (forward["eval"], forward.get("train", forward["eval"]))  # by self.training
+            training = self.forward if "forward" in self._eval_only else forward.get("train", forward["eval"])
+            self._forward = (forward["eval"], training)  # by self.training
         self.training = False
 
     def _weight(self, entry: dict[str, Any], array: Any) -> Tensor:
@@ -150,6 +154,12 @@ class TranslatedLayer(Layer):
     def _method(self, name: str) -> Method:
         if name not in self._methods:
             raise AttributeError(f"the program was saved without `{name}`; it has {', '.join(self._methods)}")
+        if self.training and name in self._eval_only:
+            raise RuntimeError(
+                f"`{name}` was saved in evaluation mode only, since it could not be traced in training mode with the "
+                "arguments of its input_spec (jit.save warned of it): call eval(), or save it with all arguments that "
+                "training needs"
+            )
         modes = self._methods[name]
         return modes.get("train" if self.training else "eval") or modes["eval"]
 

@@ -274,3 +274,39 @@ def test_a_buffer_that_is_never_read_is_saved(tmp_path):
     loaded = paddle.jit.load(str(tmp_path / "m"))
     np.testing.assert_allclose(loaded(x).numpy(), net(x).numpy())
     assert loaded.state_dict()["largest"].tolist() == [7.0]
+
+
+class _Decoder(paddle.nn.Layer):
+    """In training it reads labels; in evaluation it has none."""
+
+    def __init__(self):
+        super().__init__()
+        self.fc = paddle.nn.Linear(4, 3)
+
+    def forward(self, x, labels=None):
+        y = self.fc(x)
+        return y * labels[0] if self.training else y
+
+
+def test_a_layer_whose_training_needs_labels_is_saved_for_evaluation(tmp_path):
+    net, path, spec = _Decoder(), str(tmp_path / "net"), [paddle.static.InputSpec([None, 4])]
+    with pytest.raises(TypeError, match="NoneType"):
+        paddle.jit.save(net, path, input_spec=spec)
+    net.eval()
+    with pytest.warns(UserWarning, match="`forward` in evaluation mode only: in training mode it raises TypeError"):
+        paddle.jit.save(net, path, input_spec=spec)
+    loaded = paddle.jit.load(path)
+    x = paddle.ones([2, 4])
+    np.testing.assert_allclose(loaded(x).numpy(), net(x).numpy(), rtol=1e-6)
+    paddle.jit.save(loaded, str(tmp_path / "again"))
+    for layer in (loaded, paddle.jit.load(str(tmp_path / "again"))):
+        layer.train()
+        with pytest.raises(RuntimeError, match="saved in evaluation mode only"):
+            layer(x)
+        layer.eval()
+        layer(x)
+    with_labels = [*spec, paddle.static.InputSpec([None, 3])]
+    paddle.jit.save(net, path, input_spec=with_labels)
+    labels = paddle.full([2, 3], 2.0)
+    trained = paddle.jit.load(path).train()(x, labels)
+    np.testing.assert_allclose(trained.numpy(), 2 * net(x).numpy(), rtol=1e-6)
