@@ -6,7 +6,7 @@ import logging
 import math
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -306,6 +306,16 @@ NO = False
 def none(*args: Any, **kwargs: Any) -> int:
     """0: there are none."""
     return 0
+
+
+def set_dynamic_shape(variable: Tensor, shape_list: Sequence[int]) -> None:
+    """Check the sizes that a static function is told to leave open; those that change are found without it."""
+    if not isinstance(variable, Tensor):
+        raise TypeError(f"set_dynamic_shape: variable is {type(variable).__name__}, a tensor is expected")
+    if len(shape_list) != variable.ndim:
+        raise ValueError(
+            f"set_dynamic_shape: shape_list has {len(shape_list)} sizes, variable has {variable.ndim} dimensions"
+        )
 
 
 class ProgramTranslator:

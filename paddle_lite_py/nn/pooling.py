@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from .function_layer import REQUIRED, FunctionLayer
+from .function_layer import REQUIRED, FunctionLayer, property_of
 
 __all__ = [
     *("AdaptiveAvgPool1D", "AdaptiveAvgPool2D", "AdaptiveAvgPool3D", "AdaptiveMaxPool1D", "AdaptiveMaxPool2D"),
@@ -17,7 +17,11 @@ _MAX: dict[str, Any] = {**_WINDOW, "return_mask": False, "ceil_mode": False}
 _AVG: dict[str, Any] = {**_WINDOW, "ceil_mode": False, "exclusive": True, "divisor_override": None}
 
 
-class _Pool(FunctionLayer):
+class _Window(FunctionLayer):
+    ksize = property_of("kernel_size")  # as subclasses of programs name it
+
+
+class _Pool(_Window):
     _shown: ClassVar[tuple[str, ...] | None] = ("kernel_size", "stride", "padding")
 
 
@@ -122,6 +126,7 @@ class AvgPool2D(_Pool):
     """
 
     _function, _settings = "avg_pool2d", {**_AVG, "data_format": "NCHW"}
+    divisor = property_of("divisor_override")
 
 
 class AvgPool3D(_Pool):
@@ -143,6 +148,7 @@ class AvgPool3D(_Pool):
     """
 
     _function, _settings = "avg_pool3d", {**_AVG, "data_format": "NCDHW"}
+    divisor = property_of("divisor_override")
 
 
 _LP_SHOWN = ("norm_type", "kernel_size", "stride", "padding")
@@ -371,7 +377,7 @@ class FractionalMaxPool3D(FunctionLayer):
     _shown = ("output_size", "return_mask")
 
 
-class MaxUnPool1D(FunctionLayer):
+class MaxUnPool1D(_Window):
     """Invert 1-D max pooling: put each maximum back at its index and zeros elsewhere.
 
     Arguments:
@@ -397,7 +403,7 @@ class MaxUnPool1D(FunctionLayer):
     _shown = ("output_size",)
 
 
-class MaxUnPool2D(FunctionLayer):
+class MaxUnPool2D(_Window):
     """Invert 2-D max pooling: put each maximum back at its index and zeros elsewhere.
 
     Arguments:
@@ -423,7 +429,7 @@ class MaxUnPool2D(FunctionLayer):
     _shown = ("output_size",)
 
 
-class MaxUnPool3D(FunctionLayer):
+class MaxUnPool3D(_Window):
     """Invert 3-D max pooling: put each maximum back at its index and zeros elsewhere.
 
     Arguments:

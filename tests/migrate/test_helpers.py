@@ -176,3 +176,17 @@ def test_the_switch_of_older_programs_tells_its_state():
     switch.enable(False)
     assert not switch.enable_to_static
     switch.enable(True)
+
+
+def test_sizes_that_a_program_leaves_open():
+    @paddle.jit.to_static
+    def doubled(x):
+        paddle.jit.api.set_dynamic_shape(x, [-1, 2])
+        return x * 2
+
+    for rows in (1, 3):
+        assert doubled(paddle.ones([rows, 2])).tolist() == [[2.0, 2.0]] * rows
+    with pytest.raises(TypeError, match="variable is int, a tensor is expected"):
+        paddle.jit.api.set_dynamic_shape(3, [-1])
+    with pytest.raises(ValueError, match="shape_list has 1 sizes, variable has 2 dimensions"):
+        paddle.jit.api.set_dynamic_shape(paddle.ones([1, 2]), [-1])

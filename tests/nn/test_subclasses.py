@@ -39,3 +39,15 @@ def test_initializers_draw_nothing_for_no_elements():
     init = paddle.nn.initializer
     for kind in (init.XavierUniform(), init.XavierNormal(), init.KaimingUniform(), init.KaimingNormal(), init.Normal()):
         assert paddle.create_parameter([0, 0], "float32", default_initializer=kind).shape == [0, 0]
+
+
+def test_pools_have_the_names_that_subclasses_read():
+    nn = paddle.nn
+    unpools = nn.MaxUnPool1D, nn.MaxUnPool2D, nn.MaxUnPool3D
+    for layer in (nn.MaxPool2D, nn.MaxPool3D, nn.AvgPool2D, nn.AvgPool3D, *unpools):
+        assert layer(3).ksize == 3
+    assert nn.LPPool2D(2, 3).ksize == 3
+    assert nn.AvgPool2D(2, divisor_override=5).divisor == nn.AvgPool3D(2, divisor_override=5).divisor == 5
+    pool = nn.MaxPool2D(3, 1)
+    pool.ksize = 2
+    assert pool(paddle.arange(4.0).reshape([1, 1, 2, 2])).tolist() == [[[[3.0]]]]
