@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -43,8 +44,19 @@ def _typed(name: str, value: Any) -> Any:
         raise ValueError(f"{name} is {value!r}; expected a value of the type {kind.__name__}") from None
 
 
+# What JAX checks for, and the settings of it in this thread, while there are any.
+_CHECKS = {"jax_debug_nans": jax.debug_nans, "jax_debug_infs": jax.debug_infs}
+_checking = contextlib.ExitStack()
+
+
 def _check_nan_inf(value: Any) -> None:
-    jax.config.update("jax_debug_nans", bool(value))
+    _checking.close()
+    for name, within in _CHECKS.items():
+        jax.config.update(name, bool(value))
+        if value:
+            # JAX's functions that check nothing for a while, such as those of loops, end the check of a whole process
+            # for their thread, but return to one of the thread.
+            _checking.enter_context(within(True))
     small.reset()
 
 
@@ -58,7 +70,7 @@ _ACTING |= {"FLAGS_cudnn_deterministic": lambda wanted: baseline_tier.set(not wa
 
 
 def set_flags(flags: dict[str, Any]) -> None:
-    """Set flags of the process. FLAGS_check_nan_inf makes every op fail at NaN; FLAGS_host_tier lets NumPy compute what
+    """Set flags of the process. FLAGS_check_nan_inf makes every op fail at NaN and infinities; FLAGS_host_tier lets NumPy compute what
     is small on the CPU, FLAGS_defer_ops lets the ops of an eager training step wait and be one program,
     FLAGS_check_indices has compiled programs refuse indices out of range, FLAGS_compile_progress says what XLA compiles
     when that takes seconds, FLAGS_compiler_process has large programs compiled by a process of their own,

@@ -39,3 +39,23 @@ def test_who_asks_for_the_same_bits_waits_for_the_compiler(monkeypatch):
     assert not baseline_tier.on
     paddle.set_flags({"FLAGS_cudnn_deterministic": False})
     assert baseline_tier.on
+
+
+def doubled_until_large(x):
+    while x.sum() < 100:
+        x = x * 2
+    return x
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_nan_and_infinities_are_errors_also_after_a_loop(value):
+    paddle.set_flags({"FLAGS_check_nan_inf": True})
+    finite, x = paddle.ones([2]), paddle.to_tensor([1.0, value])
+    for form in (lambda f: f, paddle.jit.to_static):
+        assert form(doubled_until_large)(finite).tolist() == [64, 64]
+        for f in (lambda x: x * 2, lambda x: x.mean(), lambda x: x.sort()):
+            assert form(f)(finite).max() > 0
+            with pytest.raises((ValueError, FloatingPointError), match=f"invalid value .{value}."):
+                form(f)(x)
+    paddle.set_flags({"FLAGS_check_nan_inf": False})
+    assert not paddle.isfinite(paddle.jit.to_static(lambda x: x * 2)(x)).all()
