@@ -70,6 +70,22 @@ def test_handles(saved):
     assert outputs[1].copy_to_cpu().shape == (1,)
 
 
+def test_a_shared_array_may_be_refilled(tmp_path):
+    net = nn.Sequential(nn.Linear(64, 64), nn.Tanh(), nn.Linear(64, 64))
+    paddle.jit.save(net, str(tmp_path / "net"), input_spec=[InputSpec([None, 64], "float32", "x")])
+    x = np.zeros([2**15 * 64 + 64], "float32")
+    x = x[-x.ctypes.data // 4 % 16 :][: 2**15 * 64].reshape(-1, 64)  # at an address that XLA reads from
+    predictor = create_predictor(Config(str(tmp_path / "net")))
+    predictor.get_input_handle("x").share_external_data(x)
+    out = predictor.get_output_handle(predictor.get_output_names()[0])
+    for n in range(3):
+        x[:] = n
+        predictor.run()
+        x[:] = -1  # while it computes
+        np.testing.assert_array_equal(out.copy_to_cpu(), np.tile(out.copy_to_cpu()[:1], (2**15, 1)))
+        np.testing.assert_allclose(out.copy_to_cpu()[0], net(paddle.full([64], n, "float32")).numpy(), 1e-5, 1e-5)
+
+
 def test_inputs_as_a_list(saved):
     net, prefix = saved
     seen = []
