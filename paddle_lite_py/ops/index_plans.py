@@ -22,6 +22,7 @@ from .search import coordinates
 ALL, AT, CUT, FIXED, NEW, PICK, MASK = "all", "at", "cut", "fixed", "new", "pick", "mask"
 Plan = tuple[tuple[Any, ...], ...]
 _ALL, _AT, _NEW = (ALL,), (AT,), (NEW,)
+_MASKS = (Tensor, np.ndarray, np.bool_)
 _BOUNDS = {int, type(None)}  # of slices that need no look at a tensor
 USE_INSTEAD = "where(mask, x, 0), a sum over mask * x, or x[mask] = value"
 
@@ -58,9 +59,9 @@ def _plain(part: Any) -> Any:
     """Convert lists and arrays to tensors, numbers and 0-D integer arrays to ints."""
     if part is None or part is Ellipsis or isinstance(part, slice | Tensor | bool):
         return part
+    if isinstance(part, np.bool_) or (isinstance(part, np.ndarray) and not part.ndim):
+        return part.item() if part.dtype == bool else operator.index(part.item())
     if isinstance(part, list | range | np.ndarray):
-        if isinstance(part, np.ndarray) and not part.ndim:
-            return operator.index(part.item())
         return to_tensor(part) if len(part) else Tensor(np.zeros(0, np.int64))
     try:
         return operator.index(part)
@@ -73,15 +74,34 @@ def _plain(part: Any) -> Any:
 
 def _without_truths(parts: list[Any]) -> list[Any]:
     """True among other parts is a new axis of size 1, which broadcasts where index tensors are."""
-    if any(p is False for p in parts):
-        raise TypeError("False among the parts of an index selects nothing; use x[False], or a slice such as 0:0")
     picked = any(isinstance(p, Tensor) and p.ndim for p in parts)
     return [None if p is True else p for p in parts if not (picked and p is True)]
 
 
+def truths(parts: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the parts of an index with bools in the place of masks without dimensions, whose values are needed."""
+    return tuple([_truth(p) if p.__class__ in _MASKS and not p.ndim else p for p in parts])
+
+
+def _truth(part: Any) -> Any:
+    return bool(concrete(to_tensor(part), "x[mask]", USE_INSTEAD)) if part.dtype == "bool" else part
+
+
+def selects_nothing(parts: tuple[Any, ...]) -> bool:
+    """Whether a part of an index is False."""
+    return any(p is False or (p.__class__ in _MASKS[1:] and not p.ndim and p.dtype == bool and not p) for p in parts)
+
+
+def without_false(x: Tensor, parts: tuple[Any, ...]) -> tuple[Tensor, tuple[Any, ...]]:
+    """Return a tensor and parts of an index without False, which selects nothing of a new axis."""
+    plain = _without_ellipsis([_plain(p) for p in parts], x.ndim)
+    at = next(i for i, p in enumerate(plain) if p is False)
+    return x.unsqueeze(sum(map(_width, plain[:at]))), (*plain[:at], slice(0, 0), *plain[at + 1 :])
+
+
 def _width(part: Any) -> int:
     """Return the number of dimensions that a part of the index consumes."""
-    if part is None or part is Ellipsis:
+    if part is None or part is Ellipsis or isinstance(part, bool):
         return 0
     return part.ndim if isinstance(part, Tensor) and part.dtype == "bool" else 1
 

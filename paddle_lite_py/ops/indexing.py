@@ -20,7 +20,22 @@ from ..registry.op import SINGLE
 from ..registry.view import ViewRule, ViewStep
 from .convert import to_tensor
 from .dynamic import concrete
-from .index_plans import ALL, AT, CUT, FIXED, MASK, NEW, PICK, USE_INSTEAD, Plan, parse, parse_plain
+from .index_plans import (
+    ALL,
+    AT,
+    CUT,
+    FIXED,
+    MASK,
+    NEW,
+    PICK,
+    USE_INSTEAD,
+    Plan,
+    parse,
+    parse_plain,
+    selects_nothing,
+    truths,
+    without_false,
+)
 
 _LARGE = 1e38  # from here on a number may overflow as a float32
 
@@ -226,7 +241,10 @@ def getitem(x: Tensor, index: Any) -> Any:
     plain = parse_plain(shape, parts)
     if plain is not None:
         return _part_of(x, parts, *plain)
-    plan, operands = parse(x, index)
+    parts = truths(parts)
+    if selects_nothing(parts):
+        return getitem(*without_false(x, parts))
+    plan, operands = parse(x, parts)
     return _getitem(x, operands, plan)
 
 
@@ -285,6 +303,8 @@ def set_items(x: Tensor, index: Any, value: Any) -> Any:
     if plain is not None:
         array = _with_part(x, parts, value)
         return _setitem(x, value, plain[1], plain[0]) if array is None else wrap(array)
+    if selects_nothing(parts):
+        return x.clone()
     plan, operands = parse(x, index, keep_masks=True)
     if _has(plan, MASK) and not _fills(value, plan):
         plan, operands = parse(x, index)

@@ -277,8 +277,21 @@ def test_true_among_other_parts_is_a_new_axis():
     assert x[0, True].shape == x[True, 0].shape == [1, 3, 4]
     assert x[True, [0, 1]].shape == x[[0, 1], True].shape == [2, 3, 4]
     assert x[False].shape == [0, 2, 3, 4]
-    with pytest.raises(TypeError, match="False among the parts"):
-        x[0, False]
+    assert x[0, False].shape == [0, 3, 4]
+
+
+TRUTHS = [(True, slice(None)), (False, slice(None)), (slice(None), True), (slice(None), False), (True, 0), (0, False, 1)]
+
+
+@pytest.mark.parametrize("form", [bool, np.bool_, np.array, paddle.to_tensor])
+@pytest.mark.parametrize("index", TRUTHS, ids=str)
+def test_truths_among_other_parts_are_new_axes(index, form):
+    x, plain = np.arange(6.0).reshape(2, 3), paddle.arange(6.0, dtype="float64").reshape([2, 3])
+    parts = tuple([form(p) if isinstance(p, bool) else p for p in index])
+    np.testing.assert_array_equal(plain[parts].numpy(), x[index])
+    plain[parts], x[index] = 9.0, 9.0
+    np.testing.assert_array_equal(plain.numpy(), x)
+
 
 
 @pytest.mark.parametrize("static", [False, True])
