@@ -70,7 +70,9 @@ _ACTING |= {"FLAGS_cudnn_deterministic": lambda wanted: baseline_tier.set(not wa
 
 
 def set_flags(flags: dict[str, Any]) -> None:
-    """Set flags of the process. FLAGS_check_nan_inf makes every op fail at NaN and infinities; FLAGS_host_tier lets NumPy compute what
+    """Set flags of the process.
+
+    FLAGS_check_nan_inf makes every op fail at NaN and infinities; FLAGS_host_tier lets NumPy compute what
     is small on the CPU, FLAGS_defer_ops lets the ops of an eager training step wait and be one program,
     FLAGS_check_indices has compiled programs refuse indices out of range, FLAGS_compile_progress says what XLA compiles
     when that takes seconds, FLAGS_compiler_process has large programs compiled by a process of their own,

@@ -280,7 +280,8 @@ def test_true_among_other_parts_is_a_new_axis():
     assert x[0, False].shape == [0, 3, 4]
 
 
-TRUTHS = [(True, slice(None)), (False, slice(None)), (slice(None), True), (slice(None), False), (True, 0), (0, False, 1)]
+TRUTHS = [(True, 0), (0, False, 1), *[(flag, slice(None)) for flag in (True, False)]]
+TRUTHS += [index[::-1] for index in TRUTHS]
 
 
 @pytest.mark.parametrize("form", [bool, np.bool_, np.array, paddle.to_tensor])
@@ -291,7 +292,6 @@ def test_truths_among_other_parts_are_new_axes(index, form):
     np.testing.assert_array_equal(plain[parts].numpy(), x[index])
     plain[parts], x[index] = 9.0, 9.0
     np.testing.assert_array_equal(plain.numpy(), x)
-
 
 
 @pytest.mark.parametrize("static", [False, True])
