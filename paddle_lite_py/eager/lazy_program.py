@@ -41,7 +41,7 @@ class LazyProgram(tape.Recurring):
     what begins anywhere. If they change there is a second program, which takes them all.
     """
 
-    __slots__ = ("_compiled", "_given_last", "_integers", "_order", "_steps", "_wanted")
+    __slots__ = ("_compiled", "_integers", "_met_shapes", "_order", "_steps", "_wanted")
 
     def __init__(self, steps: Steps, outside: Arrays, wanted: Wanted) -> None:
         super().__init__()
@@ -54,7 +54,8 @@ class LazyProgram(tape.Recurring):
         # The program's inputs: first those that may be overwritten, in the order of the results that replace them.
         self._order = list(dict.fromkeys((*wanted.donated, *range(len(outside)))))
         self._integers = {i: a for i, a in enumerate(outside) if a.__class__ is int}
-        self._given_last: list[Any] = []  # shapes
+        # Key: shapes; whether they came before, not what is computed.
+        self._met_shapes: Memo[Any, bool] = Memo("shapes of eager ops", MAX_PROGRAMS)
         self._compiled: dict[bool, Any] = {}  # by whether it is of these integers
 
     def run(self, outside: Arrays) -> tuple[dict[int, Any], dict[int, Any]]:
@@ -85,10 +86,10 @@ class LazyProgram(tape.Recurring):
             run = program.without_compiler(*arrays)
         return None if run is None else self._nested(run(*arrays))
 
-    def was_given(self, outside: Arrays) -> bool:
-        """Whether the arrays of the previous call of this had these shapes."""
-        before, self._given_last = self._given_last, [getattr(a, "shape", None) for a in outside]
-        return before == self._given_last
+    def is_new(self, outside: Arrays) -> bool:
+        """Whether arrays of these shapes come for the first time."""
+        shapes = tuple([getattr(a, "shape", None) for a in outside])
+        return shapes not in self._met_shapes and self._met_shapes.put(shapes, True)
 
     def has_run(self) -> bool:
         """Whether it has run as one program, which it will again."""

@@ -50,10 +50,10 @@ class OpenFunctions:
     """The functions for open sizes of one function.
 
     Arguments:
-        name: of the function. first: so many kinds of arguments are traced as they are.
+        name: of the function. first: so many kinds of arguments are traced as they are; None: TRACED_FIRST.
     """
 
-    def __init__(self, name: str, first: int = TRACED_FIRST) -> None:
+    def __init__(self, name: str, first: int | None = None) -> None:
         self._first = first
         # Key: ranks and dtypes of arrays, classes of numbers, and what else it depends on; the function is pure.
         self._groups: Memo[Any, _Group] = Memo(f"open sizes of {name}", MAX_GROUPS, tiered=True)
@@ -70,7 +70,7 @@ class OpenFunctions:
         group = self._groups.get(key)
         if group is None:
             group = self._groups.put(key, _Group())
-        if len(group.seen) < self._first:
+        if len(group.seen) < (TRACED_FIRST if self._first is None else self._first):
             if shapes not in group.seen:
                 group.seen.append(shapes)
             return None
