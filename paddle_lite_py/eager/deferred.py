@@ -37,9 +37,9 @@ from .growing import is_growing
 from .lazy_op import LazyOpInfo, kinds_of, text_of_call
 from .lazy_program import Wanted, checked, program_of
 from .open_programs import find_open
-from .pending import Failed, Pending, payload_of, set_payload
+from .pending import Failed, Pending, computed, payload_of, set_payload
 from .recorded_ops import BackwardStep, CallStep, one_by_one
-from .tape import Node, Output
+from .tape import Node, connect
 from .tensor import Tensor, wrap
 from .views import link
 
@@ -165,7 +165,7 @@ class Deferred(Eager):
             node = Node(bound, tuple(data), sources)
             node.queue, node.place = self, len(self._steps) - 1
             self._nodes[node.place] = _ref(node)
-            _connect(node, made, flows, several)
+            connect(node, made, flows, several)
         out = tuple(made) if several else made[0]
         if bound.views is not None:
             link(args[0], out, bound, args[1:])
@@ -369,7 +369,7 @@ class Deferred(Eager):
             if (pending := self._results[i]()) is not None:
                 pending.array = values[i]
         for node in self._live():
-            arrays = tuple([_array(d, values) for d in node.data or ()])
+            arrays = tuple([computed(d, values) for d in node.data or ()])
             left = residuals.get(node.place)
             if left is None:
                 node.data = arrays
@@ -421,20 +421,3 @@ class Deferred(Eager):
         self._steps, self._outside, self._place, self._results, self._nodes = [], [], {}, [], {}
         if state.interpreter is self:
             state.interpreter = eager_interpreter()
-
-
-def _array(held: Any, values: dict[int, Any]) -> Any:
-    """Return the array of what a node holds."""
-    if held.__class__ is not Pending:
-        return held
-    return values[held.index] if held.array is None else held.array
-
-
-def _connect(node: Node, made: list[Tensor], flows: Sequence[bool], several: bool) -> None:
-    """Say of results that a node made them. Nodes with residuals count those only that gradients flow out of."""
-    keeps = node.bound.keeps
-    flowing = [i for i, f in enumerate(flows) if f]
-    for n, i in enumerate(flowing):
-        made[i].stop_gradient = False
-        alone = len(flowing) == 1 if keeps else not several
-        made[i]._source = node if alone else Output(node, n if keeps else i)

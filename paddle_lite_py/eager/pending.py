@@ -7,7 +7,7 @@ no reader needs to know of this.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -76,6 +76,13 @@ class DataOnDemand:
 def payload_of(tensor: Any) -> Any:
     """Return the payload of a tensor, or what stands for it: both have a shape and a dtype."""
     return tensor._payload if tensor._pending is None else tensor._pending
+
+
+def computed(held: Any, values: Mapping[int, Any]) -> Any:
+    """Return the array of what a node holds: of what waited, the result with its number."""
+    if held.__class__ is not Pending:
+        return held
+    return values[held.index] if held.array is None else held.array
 
 
 def put_together(parameters: Sequence[Any]) -> None:

@@ -247,6 +247,16 @@ def describe(nodes: list[Node], grows: bool) -> tuple[Key, list[Array], list[Sou
     return tuple(key), data, slots, plain
 
 
+def connect(node: Node, made: Sequence[Any], flows: Sequence[bool], several: bool) -> None:
+    """Say of results that a node made them. Nodes with residuals count those only that gradients flow out of."""
+    keeps = node.bound.keeps
+    flowing = [i for i, f in enumerate(flows) if f]
+    for n, i in enumerate(flowing):
+        made[i].stop_gradient = False
+        alone = len(flowing) == 1 if keeps else not several
+        made[i]._source = node if alone else Output(node, n if keeps else i)
+
+
 class Structure(NamedTuple):
     """The structure that a key identifies."""
 
