@@ -7,8 +7,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import jax
-
+from ..core.jax_compat.sizes import stood_for
 from .steps import HostStep
 
 # A rule gives, for a step, a function of arrays or the text of an expression, in which {0}, {1}, ... are the arguments.
@@ -53,8 +52,8 @@ def cost(step: HostStep) -> Any:
 
 
 def largest(sizes: Sequence[Any]) -> Any:
-    """Return the largest of some sizes, which may be open; 0 for none."""
-    return functools.reduce(jax.core.max_dim, dict.fromkeys(sizes), 0)
+    """Return the largest of some sizes, of open ones by what they stand for; 0 for none."""
+    return max(sizes, key=stood_for, default=0)
 
 
 def turns(step: HostStep) -> int:

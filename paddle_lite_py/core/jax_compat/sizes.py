@@ -113,12 +113,25 @@ def _answer() -> bool:
     dim.__eq__, dim.__bool__ = is_equal, is_not_zero
     for name, (one, other, least) in _ORDER.items():
         setattr(dim, name, _ordering(getattr(dim, name), one, other, least))
+    for name in ("max", "rmax", "min", "rmin"):
+        setattr(dim, name, _choosing(getattr(dim, name), "max" in name))
     return True
 
 
 # By the comparison x, y: of which x and y, as numbers 0 and 1, the first is at most the second one, after adding
 # so much to the first one.
 _ORDER = {"__le__": (0, 1, 0), "__ge__": (1, 0, 0), "__lt__": (0, 1, 1), "__gt__": (1, 0, 1)}
+
+
+def _choosing(known: Callable[[Any, Any], Any], largest: bool) -> Callable[[Any, Any], Any]:
+    """Return the choice of the larger or the smaller of two sizes: for JAX's own bounds it may take hours."""
+
+    def choose(self: Any, other: Any) -> Any:
+        if _conditions.get() is None:
+            return known(self, other)
+        return self if (self >= other) == largest else other
+
+    return choose
 
 
 def _ordering(known: Callable[[Any, Any], bool], one: int, other: int, more: int) -> Callable[[Any, Any], bool]:
