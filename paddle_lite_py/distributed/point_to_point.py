@@ -45,7 +45,7 @@ class Transfer(Task):
             self._error = e
             self._found = Failed(e)
 
-    def flush(self) -> None:
+    def look(self) -> None:
         """Wait for the array, and give it to the tensor; errors are raised at readers."""
         self._thread.join()
         self._pending.array = self._found

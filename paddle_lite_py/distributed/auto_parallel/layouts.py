@@ -175,7 +175,7 @@ class PartialParts:
         shape = stacked.shape[len(partial_axes(placements)) :]
         self.pending = Pending(self, 0, shape, stacked.dtype)
 
-    def flush(self) -> None:
+    def look(self) -> None:
         """Reduce the parts."""
         self.reduced_to(self._values(self))
 
