@@ -18,6 +18,7 @@ from ..registry.bound import BoundOp
 from ..registry.text import text_or_none
 from . import tape
 from .execute import NUMBERS
+from .open_programs import forget_open_with
 from .pending import Failed
 from .recorded_ops import AbstractSteps, Arrays, BackwardStep, CallStep, Steps, TracedSteps, one_by_one
 
@@ -172,6 +173,7 @@ def forget_programs_with(bound: BoundOp) -> None:
     """Drop the programs with an op that comes no more."""
     for key in [k for k in _programs if any(isinstance(s, CallStep) and s.bound is bound for s in k[0])]:
         _programs.pop(key, None)
+    forget_open_with(bound)
 
 
 def program_of(steps: Steps, outside: Arrays, wanted: Wanted) -> LazyProgram:

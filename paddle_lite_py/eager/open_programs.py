@@ -61,6 +61,11 @@ def find_open(
     return run
 
 
+def forget_open_with(bound: BoundOp) -> None:
+    """Drop the programs with an op that comes no more."""
+    _open.forget(lambda of: any(isinstance(s, CallStep) and s.bound is bound for s in of[0]))
+
+
 class _UnopenedError(Exception):
     pass
 

@@ -58,6 +58,11 @@ class OpenFunctions:
         # Key: ranks and dtypes of arrays, classes of numbers, and what else it depends on; the function is pure.
         self._groups: Memo[Any, _Group] = Memo(f"open sizes of {name}", MAX_GROUPS, tiered=True)
 
+    def forget(self, is_over: Callable[[Any], bool]) -> None:
+        """Drop the functions that depend on what is over, as find() was told `of` it."""
+        for key in [key for key in self._groups if is_over(key[0])]:
+            self._groups.pop(key, None)
+
     def find(self, args: Sequence[Any], make: Make, trace: Trace, numbers: tuple[int, ...] = (), of: Any = None) -> Any:
         """Return what was made for arguments like these, if so many were seen that it is worth it; otherwise None.
 
