@@ -13,7 +13,7 @@ from paddle_lite_py.core.switches import deferral
 from paddle_lite_py.eager import lazy_program, open_programs
 from paddle_lite_py.eager.execute import EAGER
 
-LENGTHS = (5, 6, 7, 12, 11, 9, 8)
+LENGTHS = (5, 6, 7, 12, 11, 9)
 SCENARIOS = {}
 
 
@@ -158,9 +158,13 @@ def written(monkeypatch):
     """What was written with sizes left open."""
     found, make = [], open_programs._make
     monkeypatch.setattr(open_programs, "_make", lambda *a: found.append(make(*a)) or found[-1])
+    forget()
+    return found
+
+
+def forget():
     open_programs._open._groups.clear()
     lazy_program._programs.clear()
-    return found
 
 
 def results(name, waits):
@@ -178,8 +182,10 @@ def results(name, waits):
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_open_sizes_change_nothing(name, written):
     expected = results(name, False)
-    for found, want in zip(results(name, True), expected, strict=True):
-        np.testing.assert_allclose(found, want, rtol=1e-4, atol=1e-2 if "bfloat16" in name else 1e-3)
+    for _ in range(2):  # at first ops are traced, and garbage of it holds results that nobody asks for
+        forget()
+        for found, want in zip(results(name, True), expected, strict=True):
+            np.testing.assert_allclose(found, want, rtol=1e-4, atol=1e-2 if "bfloat16" in name else 1e-3)
     assert any(written)
 
 
