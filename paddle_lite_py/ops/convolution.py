@@ -300,8 +300,8 @@ def _transposed(
     more = tuple_of(extra, n, "output_padding")
     if any(not 0 <= m < max(s, d) for m, s, d in zip(more, steps, spread, strict=True)):
         raise ValueError(f"output_padding is {extra!r}; expected numbers below the larger of stride and dilation")
+    least = [(a - 1) * s - sum(p) + r + 1 for a, s, p, r in zip(space, steps, pad, reach, strict=True)]
     if size is not None:
-        least = [(a - 1) * s - sum(p) + r + 1 for a, s, p, r in zip(space, steps, pad, reach, strict=True)]
         more = _output_padding(tuple_of(size, n, "output_size"), least, steps)
     options: dict[str, Any] = {
         "padding": tuple([(r - p[0], r - p[1] + m) for r, p, m in zip(reach, pad, more, strict=True)]),
@@ -313,12 +313,11 @@ def _transposed(
     def by_xla(x: Any, weight: Any, bias: Any) -> Any:
         return _convolve(x, _flip(weight, groups), bias, first, window_strides=(1,) * n, **options)
 
-    # With more than a step left over, the convolution of the result would be larger than x.
-    pads = tuple([(p[0], p[1] - m if m >= s else p[1]) for p, m, s in zip(pad, more, steps, strict=True)])
-    sizes = [(a - 1) * s - sum(p) + r + 1 + m for a, s, p, r, m in zip(space, steps, pad, reach, more, strict=True)]
-    transposed = Transposed(tuple(sizes), steps, pads, spread, groups)
-
     def by_gradient(x: Any, weight: Any, bias: Any) -> Any:
+        # With more than a step left over, the convolution of the result would be larger than x.
+        pads = tuple([(p[0], p[1] - m if m >= s else p[1]) for p, m, s in zip(pad, more, steps, strict=True)])
+        sizes = tuple([n + m for n, m in zip(least, more, strict=True)])
+        transposed = Transposed(sizes, steps, pads, spread, groups)
         out = convolve_transposed(conv_gemm.channels_last(x) if first else x, weight, transposed)
         return _finish(out, bias, first)
 
