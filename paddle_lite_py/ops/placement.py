@@ -8,7 +8,7 @@ from typing import Any
 
 import jax
 
-from ..core.arrays import meshes
+from ..core.arrays import laid_over, meshes
 from ..core.interpreter import no_grad, state
 from ..core.jax_compat.xla import sharded_alike
 from ..dispatch.call_cache import call_cached
@@ -36,8 +36,8 @@ def lay(tensor: Tensor, where: jax.sharding.NamedSharding) -> None:
     if not state.interpreter.at_once:
         with no_grad():
             tensor._set_payload(payload_of(constrain(tensor, where)))
-    elif tensor._payload.sharding != where:
-        tensor._set_payload(jax.device_put(tensor._payload, where))
+    elif getattr(tensor._payload, "sharding", None) != where:  # NumPy may have computed it
+        tensor._set_payload(laid_over(tensor._payload, where))
 
 
 def placed_like(name: str, is_cached: bool = False) -> Callable[[Function], Function]:

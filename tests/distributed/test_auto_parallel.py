@@ -14,6 +14,9 @@ import paddle_lite_py as paddle
 from launching import PROGRAMS, ROOT, launched
 from paddle_lite_py import distributed as dist
 from paddle_lite_py.distributed.auto_parallel.pieces import transfers
+from paddle_lite_py.eager.deferred import Deferred
+from paddle_lite_py.eager.recorded_ops import one_by_one
+from paddle_lite_py.host.varying import sizes_vary
 
 PROGRAM = PROGRAMS / "over_a_mesh.py"
 PLANS = PROGRAMS / "random_plans.py"
@@ -162,3 +165,16 @@ def test_a_tensor_laid_over_devices_owns_its_memory():
     for _ in range(2):
         step(paddle.ones([300, 300]))
     np.testing.assert_array_equal(first.numpy(), before)
+
+
+def test_what_numpy_updates_lies_over_the_mesh_as_before(monkeypatch):
+    monkeypatch.setattr(Deferred, "_run", lambda self, wanted: one_by_one(self._steps, self._outside))
+    mesh = dist.ProcessMesh([0], ["dp"])
+    with sizes_vary():  # NumPy computes what is called for the first time
+        net = dist.shard_layer(paddle.nn.Linear(3, 1), mesh)
+        adam = paddle.optimizer.Adam(0.1, beta1=0.8, parameters=net.parameters())
+        adam = dist.shard_optimizer(adam, dist.ShardingStage2("dp"))
+        for _ in range(2):
+            net(paddle.ones([1, 3])).sum().backward()
+            adam.step()
+    assert net.weight.process_mesh == net.bias.process_mesh == mesh
