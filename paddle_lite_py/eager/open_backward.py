@@ -34,6 +34,7 @@ class OpenBackward:
         self._pulled = pulled
         self._saved = [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in saved]
         self._specs = [jax.ShapeDtypeStruct(s.shape, s.dtype) for s in specs]
+        self._scope = next((n.scope for a in self._saved for n in a.shape if symbolic.is_symbolic(n)), None)
         self._known: dict[Pattern, list[tuple[SizeConditions, Any, Any]]] = {}
         jax.make_jaxpr(lambda data, cts: self(tuple(data), tuple(cts)))(self._saved, self._specs)
 
@@ -58,7 +59,7 @@ class OpenBackward:
             it = iter(given)
             return self._pulled(tuple(data), tuple([next(it) if p is True else p for p in pattern]))
 
-        with standing_for({name: stood_for(n) for name, n in dims.items()}) as conditions:
+        with standing_for({name: stood_for(n) for name, n in dims.items()}, self._scope) as conditions:
             jaxpr, shapes = jax.make_jaxpr(backward, return_shape=True)(self._saved, specs)
         known.append((conditions, jaxpr, jax.tree.structure(shapes)))
         return jaxpr, known[-1][2]

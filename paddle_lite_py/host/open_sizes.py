@@ -109,7 +109,7 @@ def _new_form(args: Sequence[Any], shapes: Shapes, seen: list[Shapes], names: di
     places = {str(d): f"numbers[{i}]" for i, d in enumerate(others) if symbolic.is_symbolic(d)}
     for i, shape in enumerate(arrays):
         places |= {str(d): f"a{i}.shape[{axis}]" for axis, d in enumerate(shape) if symbolic.is_symbolic(d)}
-    with memory.paused_collection(), standing_for(names) as conditions:
+    with memory.paused_collection(), standing_for(names, scope.scope) as conditions:
         given = [
             jax.ShapeDtypeStruct(shape, a.dtype) if hasattr(a, "dtype") else a
             for a, shape in zip(args, arrays, strict=True)

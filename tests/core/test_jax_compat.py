@@ -15,8 +15,10 @@ from jax import export, lax
 
 import house
 import paddle_lite_py as paddle
+from paddle_lite_py.core import symbolic
 from paddle_lite_py.core.jax_compat import calls, equations, jaxprs, versions, xla
 from paddle_lite_py.core.jax_compat.equations import FORMS, UnknownFormError, called_jaxpr, check_forms, settings
+from paddle_lite_py.core.jax_compat.sizes import standing_for
 from paddle_lite_py.core.jax_compat.versions import JAX, JaxVersionWarning
 from paddle_lite_py.cpu_compiler import chained, compared, flattening, fusion, kernels, layouts, prepare, updates
 from paddle_lite_py.cpu_compiler.fingerprints import fingerprint
@@ -394,3 +396,17 @@ def test_what_lies_alike_has_the_same_values():
     assert xla.shard_alike is None or [s.primitive.name in rules.AS_THEY_ARE for s in steps] == [True]
     grad = jax.grad(lambda x: xla.sharded_alike(x * 2, x).sum())(X)
     np.testing.assert_array_equal(grad, np.full_like(X, 2))
+
+
+def test_symbols_of_earlier_traces_are_no_sizes_of_this_one():
+    """JAX's caches compare what they were traced for before with what they are asked for now."""
+    earlier, now = symbolic.Symbols(), symbolic.Symbols()
+    for name in ("n", "unseen"):
+        earlier.new(name)
+    now.new("n")
+    with standing_for({"n": 7}, now.scope) as conditions:
+        assert now.symbols["n"] == 7
+        assert not any(old in (7, now.symbols["n"]) for old in earlier.symbols.values())
+        with pytest.raises(Exception, match=r"[Ii]nconclusive"):
+            earlier.symbols["n"] >= 7  # noqa: B015
+    assert list(conditions.texts) == ["n - 7 == 0"]

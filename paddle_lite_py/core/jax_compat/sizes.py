@@ -21,14 +21,18 @@ class SizeConditions:
     """What was found to hold of symbolic sizes.
 
     Arguments:
-        sizes: what the symbols stand for.
+        sizes: what the symbols stand for. scope: theirs.
 
     Attributes:
         texts: conditions, in Python.
     """
 
-    def __init__(self, sizes: Mapping[str, int]) -> None:
-        self.sizes, self.texts = dict(sizes), dict[str, None]()
+    def __init__(self, sizes: Mapping[str, int], scope: Any) -> None:
+        self.sizes, self.scope, self.texts = dict(sizes), scope, dict[str, None]()
+
+    def serve(self, *sizes: Any) -> bool:
+        """Whether sizes are of these symbols: JAX's caches also compare those of earlier traces, of the same names."""
+        return all(not symbolic.is_symbolic(size) or size.scope is self.scope for size in sizes)
 
     def is_zero(self, dim: Any) -> bool:
         """Whether a size is 0."""
@@ -54,10 +58,10 @@ _conditions: ContextVar[SizeConditions | None] = ContextVar("size_conditions", d
 
 
 @contextmanager
-def standing_for(sizes: Mapping[str, int]) -> Iterator[SizeConditions]:
-    """While a program is traced: its symbolic sizes stand for these."""
+def standing_for(sizes: Mapping[str, int], scope: Any) -> Iterator[SizeConditions]:
+    """While a program is traced: its symbolic sizes, of one scope, stand for these."""
     _answer()
-    conditions = SizeConditions(sizes)
+    conditions = SizeConditions(sizes, scope)
     token = _conditions.set(conditions)
     try:
         yield conditions
@@ -99,16 +103,14 @@ def _answer() -> bool:
 
     def is_equal(self: Any, other: Any) -> bool:
         found, conditions = equal(self, other), _conditions.get()
-        if found or conditions is None or not isinstance(other, dim | int):
+        if found or conditions is None or not isinstance(other, dim | int) or not conditions.serve(self, other):
             return found
-        if isinstance(other, dim) and self.scope is not other.scope:
-            return False
         difference = self - other
         return symbolic.is_symbolic(difference) and conditions.is_zero(difference)
 
     def is_not_zero(self: Any) -> bool:
         conditions = _conditions.get()
-        return conditions is None or not conditions.is_zero(self)
+        return conditions is None or not conditions.serve(self) or not conditions.is_zero(self)
 
     dim.__eq__, dim.__bool__ = is_equal, is_not_zero
     for name, (one, other, least) in _ORDER.items():
@@ -127,7 +129,8 @@ def _choosing(known: Callable[[Any, Any], Any], largest: bool) -> Callable[[Any,
     """Return the choice of the larger or the smaller of two sizes: for JAX's own bounds it may take hours."""
 
     def choose(self: Any, other: Any) -> Any:
-        if _conditions.get() is None:
+        conditions = _conditions.get()
+        if conditions is None or not conditions.serve(self, other):
             return known(self, other)
         return self if (self >= other) == largest else other
 
@@ -137,7 +140,7 @@ def _choosing(known: Callable[[Any, Any], Any], largest: bool) -> Callable[[Any,
 def _ordering(known: Callable[[Any, Any], bool], one: int, other: int, more: int) -> Callable[[Any, Any], bool]:
     def compare(*sizes: Any) -> bool:
         conditions = _conditions.get()
-        if conditions is None:
+        if conditions is None or not conditions.serve(*sizes):
             return known(*sizes)
         return conditions.is_at_most([sizes[one], more], sizes[other])
 
