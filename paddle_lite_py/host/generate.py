@@ -74,7 +74,7 @@ _NAMES: dict[str, Any] = {
 # Functions that Python's operators do the same as, of numbers in a tenth of the time.
 _OPERATORS: dict[Any, str] = {np.add: "+", np.subtract: "-", np.multiply: "*", np.divide: "/"}
 _OPERATORS |= {np.less: "<", np.less_equal: "<=", np.greater: ">", np.greater_equal: ">="}
-_OPERATORS |= {np.equal: "==", np.not_equal: "!=", np.bitwise_and: "&", np.bitwise_or: "|", np.bitwise_xor: "^"}
+_OPERATORS |= {np.equal: "==", np.not_equal: "!=", np.bitwise_and: "&", np.bitwise_or: "|"}  # ^ is a power in sizes
 # By the name of a step the constant that changes nothing, and whether it may come first.
 _NEUTRAL = {"add": (0, True), "sub": (0, False), "mul": (1, True), "div": (1, False)}
 _NEUTRAL |= {"and": (-1, True), "or": (0, True), "xor": (0, True)}

@@ -235,7 +235,7 @@ def _dynamic_slice(step: HostStep) -> str:
 def _box(shape: Sequence[int], sizes: Sequence[int], first: int) -> str:
     """The text of the index of a window, whose starts are arguments from `first` on, and which is moved inside."""
     parts = [
-        ":" if n == size else f"(_at{i} := min(max(int({{{i}}}), 0), {n - size})) : _at{i} + {size}"
+        ":" if str(n) == str(size) else f"(_at{i} := min(max(int({{{i}}}), 0), {n - size})) : _at{i} + {size}"
         for i, (n, size) in enumerate(zip(shape, sizes, strict=True), first)
     ]
     return ", ".join(parts) or "()"

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..core import symbolic
 from ..core.errors import PACKAGE_DIR
+from ..core.jax_compat.sizes import forgetting
 from .rules import Rule
 from .steps import HostStep, UnknownStepError
 
@@ -35,15 +36,17 @@ def late_rule(step: HostStep, rule: Rule, sizes: tuple[str, ...], names: dict[st
     """
     if step.name in _OF_FUNCTIONS:
         raise UnknownStepError(f"{step.name} of open sizes")
-    try:
-        found = rule(step)
-    except UnknownStepError:
-        raise
-    except Exception:  # it computes with sizes what JAX's symbols cannot
+    with forgetting() as forget:
+        try:
+            found = rule(step)
+            if isinstance(found, (str, *_SIZELESS)) or getattr(found, "__closure__", 0) is None:
+                return found
+        except UnknownStepError:
+            raise
+        except Exception:  # it computes with sizes what JAX's symbols cannot
+            pass
+        forget()
         return LateRule(step, rule, sizes, names)
-    if isinstance(found, (str, *_SIZELESS)) or getattr(found, "__closure__", 0) is None:
-        return found
-    return LateRule(step, rule, sizes, names)
 
 
 class LateRule:

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from ..core.config import by_platform
-from ..core.jax_compat.sizes import is_known
+from ..core.jax_compat.sizes import are_standing, is_known
 from ..cpu_compiler import KINDS, takes
 from ..dispatch.define import op
 from . import conv3d_as_2d, conv_gemm, conv_shift_add, depthwise, grouped
@@ -91,6 +91,8 @@ def _conv(
         for a, k, d, p in zip(space, weight.shape[2:], steps, pad, strict=True)
     ):
         raise ValueError(f"weight {list(weight.shape)} does not fit into the padded x, {list(space)} before padding")
+    if not isinstance(pad, str) and max(strides) > 1 and are_standing():
+        x, pad = _within_windows(x, space, first, strides, pad, steps, weight.shape[2:]), ((0, 0),) * n
     options = {"window_strides": strides, "padding": pad, "rhs_dilation": steps, "feature_group_count": groups}
 
     def by_xla(x: Any, weight: Any, bias: Any) -> Any:
@@ -108,6 +110,18 @@ def _conv(
         else _form_for_cpus(x if first else conv_gemm.channels_second(x), weight, **options)
     )
     return _on_platforms(by_xla, form, x, weight, bias, first, **others)
+
+
+def _within_windows(x: Any, space: Any, first: bool, strides: Any, pads: Any, steps: Any, kernel: Any) -> Any:
+    """Return the padded x without what no window reaches: of how many rows that is, JAX's gradients must know."""
+    wide = [(0, 0, 0), (0, 0, 0), *[(*p, 0) for p in pads]]
+    sizes = []
+    for a, s, p, d, k in zip(space, strides, pads, steps, kernel, strict=True):
+        reach = d * (k - 1) + 1
+        sizes.append((a + sum(p) - reach) // s * s + reach)
+    limits = [*x.shape[:2], *sizes] if first else [x.shape[0], *sizes, x.shape[-1]]
+    padded = jax.lax.pad(x, jnp.zeros((), x.dtype), wide if first else [wide[0], *wide[2:], wide[1]])
+    return jax.lax.slice(padded, [0] * x.ndim, limits)
 
 
 def _on_platforms(by_xla: Any, form: Any, x: Any, weight: Any, bias: Any, first: bool, **others: Any) -> Any:

@@ -146,6 +146,45 @@ def hooks_after_the_look(net, optimizer, batches):
     return [*found, *gradients]
 
 
+def trained_on_pictures(batches, *layers):
+    """The losses of a net that ends with 4 channels, on pictures of ever other sizes."""
+    net = nn.Sequential(*layers, nn.AdaptiveAvgPool2D(1), nn.Flatten(), nn.Linear(4, 3))
+    optimizer = paddle.optimizer.SGD(0.1, parameters=net.parameters())
+    losses = []
+    for words in batches:
+        rows = words.astype("float32") / 10
+        pictures = rows.unsqueeze([1, 3]) - rows[:, None, None, 2:]
+        losses.append(stepped(optimizer, F.cross_entropy(net(pictures), words[:, 0] % 3)))
+    return [*losses, *net.state_dict().values()]
+
+
+@scenario
+def convolutions_with_strides(net, optimizer, batches):
+    first = nn.Conv2D(1, 8, 3, stride=2, padding=1, bias_attr=False)
+    return trained_on_pictures(
+        batches, first, nn.BatchNorm2D(8), nn.ReLU(), nn.Conv2D(8, 4, 3, stride=(2, 3), padding=1)
+    )
+
+
+@scenario
+def convolutions_with_all_settings(net, optimizer, batches):
+    first = nn.Conv2D(1, 4, (3, 2), stride=(3, 2), padding=[2, 1, 0, 3], dilation=(1, 2))
+    last = nn.Conv2D(4, 4, 2, stride=2, padding=2, groups=2)
+    return trained_on_pictures(batches, first, nn.Sigmoid(), last)
+
+
+@scenario
+def pooling(net, optimizer, batches):
+    pools = nn.MaxPool2D(2, 2, 1), nn.AvgPool2D(2, 1)
+    return trained_on_pictures(batches, nn.Conv2D(1, 4, 3, padding=1), *pools)
+
+
+@scenario
+def upsampling(net, optimizer, batches):
+    layers = nn.Conv2D(1, 4, 3, 2, 1), nn.Conv2DTranspose(4, 4, 3, 2, 1), nn.Upsample(scale_factor=2)
+    return trained_on_pictures(batches, *layers)
+
+
 @pytest.fixture(autouse=True)
 def only_new_programs(monkeypatch):
     """Nothing is compiled as a whole."""

@@ -39,6 +39,11 @@ FUNCTIONS = {
         lambda x, i: x[i],
         lambda n: [(50, 2), np.arange(n)[::-1].copy()],
     ),
+    "exclusive or of numbers": (
+        lambda x: x + ((x > 0).sum() ^ 6),
+        lambda x: x + ((x > 0).sum() ^ 6).astype("float32"),
+        lambda n: [(n,)],
+    ),
     "even and odd": (
         lambda x: x * (2 if x.shape[0] % 2 == 0 else 3),
         lambda x: x * (2 if x.shape[0] % 2 == 0 else 3),
