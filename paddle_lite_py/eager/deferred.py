@@ -318,7 +318,7 @@ class Deferred(Eager):
         if not program_of(self._steps, self._outside, wanted).is_new(self._outside):
             return False
         wanted = Wanted(wanted.results, (), ())
-        run = self._open_program(wanted)
+        run = self._open_program(wanted, is_look=True)
         if run is None:
             return False
         program = program_of(self._steps, self._outside, wanted)
@@ -406,12 +406,14 @@ class Deferred(Eager):
         except Exception:  # of one op, perhaps, with which the others have nothing to do
             return one_by_one(self._steps, self._outside)
 
-    def _open_program(self, wanted: Wanted) -> Callable[[], tuple[dict[int, Any], dict[int, Any]] | None] | None:
+    def _open_program(
+        self, wanted: Wanted, is_look: bool = False
+    ) -> Callable[[], tuple[dict[int, Any], dict[int, Any]] | None] | None:
         """Return what computes results if sizes keep changing, which may fail with None; None if there is nothing."""
         promised = [p for i in wanted.results if (p := self._results[i]()) is not None]
         if wanted.kept or len(promised) < len(wanted.results):
             return None
-        return find_open(self._steps, self._outside, wanted.results, [p.dtype for p in promised])
+        return find_open(self._steps, self._outside, wanted.results, [p.dtype for p in promised], is_look)
 
     def _close(self) -> None:
         for r in self._nodes.values():

@@ -24,15 +24,17 @@ from .recorded_ops import Arrays, BackwardStep, CallStep, Steps, TracedSteps
 # Fewer than of an op: an epoch's last batch has a program of its own, and a third one means that sizes vary.
 TRACED_FIRST = 2
 _open = OpenFunctions("programs of eager ops", TRACED_FIRST)
+# The other way to run these, with what a backward keeps, takes four times as long as to leave their sizes open.
+_looks = OpenFunctions("eager ops that go on waiting", 1)
 
 
 def find_open(
-    steps: Steps, outside: Arrays, results: tuple[int, ...], dtypes: Sequence[Any]
+    steps: Steps, outside: Arrays, results: tuple[int, ...], dtypes: Sequence[Any], is_look: bool
 ) -> Callable[[], tuple[dict[int, Any], dict[int, Any]] | None] | None:
     """Return what runs steps on arrays like these as LazyProgram.run() does, if programs like it keep changing sizes.
 
     Arguments:
-        results: by number. dtypes: theirs.
+        results: by number. dtypes: theirs. is_look: whether the steps go on waiting.
     """
     if not may_warm():
         return None
@@ -47,7 +49,7 @@ def find_open(
 
     # Not the arrays: who is about to overwrite some asks whether anything else holds them, as frames of an error would.
     specs = [a if a.__class__ in NUMBERS else jax.ShapeDtypeStruct(a.shape, a.dtype) for a in outside]
-    made = _open.find(specs, make, lambda *_: None, tuple(numbers), (form, results))
+    made = (_looks if is_look else _open).find(specs, make, lambda *_: None, tuple(numbers), (form, results))
     if made is None:
         return None
 
@@ -63,7 +65,8 @@ def find_open(
 
 def forget_open_with(bound: BoundOp) -> None:
     """Drop the programs with an op that comes no more."""
-    _open.forget(lambda of: any(isinstance(s, CallStep) and s.bound is bound for s in of[0]))
+    for kept in (_open, _looks):
+        kept.forget(lambda of: any(isinstance(s, CallStep) and s.bound is bound for s in of[0]))
 
 
 class _UnopenedError(Exception):

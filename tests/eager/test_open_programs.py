@@ -203,6 +203,7 @@ def written(monkeypatch):
 
 def forget():
     open_programs._open._groups.clear()
+    open_programs._looks._groups.clear()
     lazy_program._programs.clear()
 
 
