@@ -119,7 +119,8 @@ def substitute(value: Any, dims: Dims) -> Any:
         ([1, (2,)], 'a')
     """
     if isinstance(value, tuple):
-        return tuple([substitute(v, dims) for v in value])
+        parts = [substitute(v, dims) for v in value]
+        return value._make(parts) if hasattr(value, "_make") else tuple(parts)
     if value.__class__ is list:
         return [substitute(v, dims) for v in value]
     return evaluate(value, dims)

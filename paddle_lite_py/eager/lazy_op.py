@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import jax
@@ -90,7 +91,7 @@ class LazyOpInfo:
 
     def _make_open(self, args: Sequence[Any], _numbers: Any, sizes: Any) -> Callable[..., AbstractResult] | None:
         """Return the function of arrays whose sizes are open that gives the abstract results for such."""
-        found = self._traced(args)
+        found = self._traced(args, sizes)
         if found.known is not None:
             return None
         shapes = read_sizes(len(args), sizes, python_text(f"[{', '.join(str(s.shape) for s in found.specs)}]"))
@@ -101,10 +102,10 @@ class LazyOpInfo:
 
         return results
 
-    def _traced(self, specs: Sequence[Any]) -> AbstractResult:
+    def _traced(self, specs: Sequence[Any], sizes: Mapping[str, str] = MappingProxyType({})) -> AbstractResult:
         traced = self._trace(*specs)
         out = traced.out_info
-        on_xla = self.may_need_xla and _all_small(specs) and choose_tier(traced, specs, OP_STEPS)[0] is None
+        on_xla = self.may_need_xla and _all_small(specs) and choose_tier(traced, specs, OP_STEPS, sizes)[0] is None
         several = isinstance(out, tuple)
         made = list(out) if several else [out]
         flows = tuple(flows_of(self._bound, made))

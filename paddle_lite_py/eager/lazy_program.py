@@ -45,9 +45,8 @@ class LazyProgram(tape.Recurring):
     __slots__ = ("_compiled", "_integers", "_met_shapes", "_order", "_steps", "_wanted")
 
     def __init__(self, steps: Steps, outside: Arrays, wanted: Wanted) -> None:
-        super().__init__()
         ops = tuple([s.bound.op for s in steps if isinstance(s, CallStep)])
-        self.varies = len(ops) == len(steps)  # a forward pass alone may be that of a decoder, whose shapes change
+        super().__init__(varies=len(ops) == len(steps))  # a forward pass alone may be a decoder's, whose shapes change
         if self.varies and len(ops) >= MIN_ALIKE:
             self.alike = _alike.get(ops) or _alike.put(ops, [0])
             self.alike[0] += 1

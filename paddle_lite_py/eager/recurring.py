@@ -18,12 +18,14 @@ MAX_TRACES, MAX_VARYING = 8, 2
 class Recurring:
     """A structure that is compiled if it comes again: how often it was met, and in how many shapes."""
 
-    __slots__ = ("__weakref__", "alike", "met", "shapes", "traces", "varies")
+    __slots__ = ("__weakref__", "alike", "compiled_first", "met", "shapes", "traces", "varies")
 
-    def __init__(self) -> None:
+    def __init__(self, varies: bool = False, compiled_first: int | None = None) -> None:
         self.met = 0
         self.traces = 0
-        self.varies = False  # shapes are likely to keep changing
+        self.varies = varies  # shapes are likely to keep changing
+        # For so many shapes it is compiled although they did not come before.
+        self.compiled_first = (MAX_VARYING if varies else MAX_TRACES) if compiled_first is None else compiled_first
         self.alike = [1]  # how many structures differ in attributes alone, which shapes may be
         self.shapes: Memo[Any, int] | None = None
 
@@ -31,7 +33,7 @@ class Recurring:
         """True if the compiled form should run: the structure came before, and its shapes are no stream of new ones."""
         self.met += 1
         few = self.alike[0] <= MAX_VARYING
-        if self.traces < (MAX_VARYING if self.varies else MAX_TRACES):
+        if self.traces < self.compiled_first:
             if self.met == 1 and few and len(_lone) < MAX_LONE:
                 _lone.put(id(self), self)
                 return True

@@ -72,6 +72,11 @@ class ResidualPullback(BoundOp):
         self.source, self.traced_for, self.reaches = of.source, traced, of.reaches
         self._open = None if saved is None else OpenBackward(self._pulled, saved, specs)
 
+    @property
+    def is_open(self) -> bool:
+        """Whether it serves ever new sizes."""
+        return self._open is not None
+
     def said(self) -> tuple[Any, ...] | None:
         """Return what its function follows from; None if the forward is no op."""
         op = None if self.source is None else self.source()

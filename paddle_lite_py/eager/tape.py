@@ -298,7 +298,8 @@ class Form(Recurring):
     __slots__ = ("backward", "compiled", "structure", "windows")
 
     def __init__(self, structure: Structure) -> None:
-        super().__init__()
+        is_open = any(b.is_open for b in structure.bounds)
+        super().__init__(varies=is_open, compiled_first=0 if is_open else None)
         self.structure = structure
 
         def backward(data: list[Array], heads: Any) -> list[Array | None]:

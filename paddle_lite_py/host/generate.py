@@ -108,7 +108,8 @@ class FunctionWriter:
         self.sizes = tuple(sizes)
         self.lines: list[str] = [f"{name} = {text}" for name, text in sizes.items()]
         self.quiet = True  # nothing in it can make NumPy warn
-        self.turns = 0  # steps that it takes, those of loops in each of their turns
+        self.fixed = set(steps.constants)  # what depends on nothing but sizes
+        self.turns = 0  # steps that it takes for others, those of loops in each of their turns
         self.known: dict[Any, tuple[HeldValue, ...]] = {}  # results by what makes them
         self.held: dict[int, HeldValue] = {n: self._constant(c) for n, c in steps.constants.items()}
         names = [f"a{i}" for i in range(len(steps.inputs))]
@@ -157,6 +158,8 @@ class FunctionWriter:
 
     def _add_once(self, step: HostStep) -> None:
         """Add a step, unless its results are there."""
+        if self.fixed.issuperset(step.reads):
+            self.fixed.update(step.makes)
         if step.name in _SEVERAL:  # functions among its parameters
             self._add(step)
             return
@@ -230,7 +233,7 @@ class FunctionWriter:
 
     def _line(self, step: HostStep, made: str) -> None:
         self.quiet = self.quiet and step.name in MOVES
-        self.turns += turns(step)
+        self.turns += 0 if self.fixed.issuperset(step.makes) else turns(step)
         names = [f"v{n}" for n in step.makes]
         several = "," if step.name in _SEVERAL else ""
         self.lines.append(f"{', '.join(names)}{several} = {made}" if names else made)

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..core import symbolic
 from ..core.errors import PACKAGE_DIR
+from ..core.jax_compat.sized import is_sized
 from ..core.jax_compat.sizes import forgetting
 from .rules import Rule
 from .steps import HostStep, UnknownStepError
@@ -34,12 +35,12 @@ def late_rule(step: HostStep, rule: Rule, sizes: tuple[str, ...], names: dict[st
     Raises:
         UnknownStepError: it cannot be told before the sizes are there.
     """
-    if step.name in _OF_FUNCTIONS:
+    if step.name in _OF_FUNCTIONS and not (step.name == "scan" and is_sized(step.params["jaxpr"])):
         raise UnknownStepError(f"{step.name} of open sizes")
     with forgetting() as forget:
         try:
             found = rule(step)
-            if isinstance(found, (str, *_SIZELESS)) or getattr(found, "__closure__", 0) is None:
+            if isinstance(found, (str, *_SIZELESS)) or getattr(found, "__closure__", 0) is None or step.name == "scan":
                 return found
         except UnknownStepError:
             raise

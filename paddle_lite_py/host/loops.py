@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.jax_compat.sizes import is_at_most
 from ..core.small import DTYPES
 from .generate import FunctionWriter, returning_list
 from .low_precision import ALL_DTYPES
@@ -22,7 +23,7 @@ def _function(closed: Any, length: int = 1, rules: Mapping[str, Rule] = RULES) -
     """Return the NumPy function of a jaxpr, or of its steps, which gives a list."""
     steps = closed if isinstance(closed, Steps) else Steps(closed, DTYPES if rules is RULES else ALL_DTYPES)
     writer = FunctionWriter(steps, returning_list(len(steps.outputs)), rules=rules)
-    if rules is RULES and len(writer.lines) * length > MOST:
+    if rules is RULES and not is_at_most([len(writer.lines) * length], MOST):
         raise UnknownStepError("a long loop")
     return writer.plain_function()
 
@@ -41,13 +42,15 @@ def _scanning(step: HostStep, rules: Mapping[str, Rule]) -> Function:
     p = step.params
     length, n_consts, n_carry = p["length"], p["num_consts"], p["num_carry"]
     body = _function(p["jaxpr"], length, rules)
-    order = range(length)[::-1] if p["reverse"] else range(length)
     made = step.made[n_carry:]
+    if not isinstance(length, int) and len(step.given) == n_consts + n_carry:
+        raise UnknownStepError("a loop of open length over nothing")
 
     def scan(*given: Any) -> Any:
         consts, carry, xs = given[:n_consts], given[n_consts : n_consts + n_carry], given[n_consts + n_carry :]
-        outs = [np.empty(aval.shape, aval.dtype) for aval in made]
-        for i in order:
+        n = length if isinstance(length, int) else len(xs[0])
+        outs = [np.empty((n, *aval.shape[1:]), aval.dtype) for aval in made]
+        for i in reversed(range(n)) if p["reverse"] else range(n):
             found = body(*consts, *carry, *[x[i] for x in xs])
             carry = found[:n_carry]
             for out, y in zip(outs, found[n_carry:], strict=True):

@@ -281,18 +281,17 @@ def _numbers_in(args: Sequence[Any]) -> frozenset[int]:
 
 def write_open(traced: Any, args: Sequence[Any], sizes: Mapping[str, str], most: int) -> Callable[..., Any] | None:
     """Return the function of arrays whose sizes are open, if NumPy runs those of the sizes at hand."""
-    try:
-        writer = _write(traced, args, most, sizes)
-    except UnknownStepError:
-        return None
+    writer, _ = choose_tier(traced, args, most, sizes)
     return None if writer is None else writer.function()
 
 
-def choose_tier(traced: Any, args: Sequence[Any], most: int) -> tuple[FunctionWriter | None, bool]:
+def choose_tier(
+    traced: Any, args: Sequence[Any], most: int, sizes: Mapping[str, str] = MappingProxyType({})
+) -> tuple[FunctionWriter | None, bool]:
     """Choose what computes a traced function of small arrays and numbers: at most so many NumPy steps, or XLA,
-    and whether the results are the host's."""
+    and whether the results are the host's. `sizes`: that are open."""
     try:
-        writer = _write(traced, args, most)
+        writer = _write(traced, args, most, sizes)
     except UnknownStepError:
         return None, False
     return writer, writer is not None or _are_hosted(traced.out_info)

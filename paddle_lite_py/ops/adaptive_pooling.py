@@ -18,7 +18,7 @@ from ..eager.tensor import Tensor
 from .convolution import channels_first, tuple_of
 from .pooling import largest
 from .types import Ints
-from .windows import adaptive, gathered, lowest
+from .windows import adaptive, bounds, gathered, lowest
 
 __all__ = [
     *("adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d"),
@@ -67,6 +67,10 @@ def _mean_along(x: Any, axis: int, k: int) -> Any:
     XLA's GPU compiler fails on some products with fewer columns than its tiles; there, each window is averaged.
     """
     n = x.shape[axis]
+    if not isinstance(n, int):
+        start, end = bounds(n, k)
+        at = jnp.arange(n)[:, None]
+        return _weighted(x, axis, ((start <= at) & (at < end)) / (end - start))
     if k == n:
         return x
     if n % k == 0:
@@ -82,6 +86,10 @@ def _by_weights(x: Any, axis: int, k: int) -> Any:
     (at,), (inside,) = adaptive((n,), (k,))
     weights = np.zeros((n, k))
     np.add.at(weights, (at, np.arange(k)[:, None]), inside / inside.sum(1, keepdims=True))
+    return _weighted(x, axis, weights)
+
+
+def _weighted(x: Any, axis: int, weights: Any) -> Any:
     return jnp.moveaxis(jnp.tensordot(x, jnp.asarray(weights, x.dtype), ((axis,), (0,))), -1, axis)
 
 

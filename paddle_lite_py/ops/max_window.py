@@ -27,8 +27,8 @@ def max_of_windows(x: Any, w: Windows) -> Any:
 def _tiles(x: Any, w: Windows) -> Any:
     """x with each spatial axis in two, windows and elements, and the axes of elements last."""
     n, at = len(w.kernel), w.at
-    whole = w.full([c * k for c, k in zip(w.number, w.kernel, strict=True)], None, x.ndim)
-    x = x[tuple([slice(a) for a in whole])]
+    whole = [c * k for c, k in zip(w.number, w.kernel, strict=True)]
+    x = jax.lax.slice(x, [0] * x.ndim, [*x.shape[:at], *whole, *x.shape[at + n :]])
     pairs = [a for c, k in zip(w.number, w.kernel, strict=True) for a in (c, k)]
     x = x.reshape(*x.shape[:at], *pairs, *x.shape[at + n :])
     return jnp.moveaxis(x, range(at + 1, at + 2 * n, 2), range(-n, 0)).reshape(

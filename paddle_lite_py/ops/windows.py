@@ -80,16 +80,21 @@ def indices(w: Windows) -> tuple[list[np.ndarray], list[np.ndarray]]:
     return found, inside
 
 
-def adaptive(space: Any, sizes: Any) -> tuple[list[np.ndarray], list[np.ndarray]]:
+def adaptive(space: Any, sizes: Any) -> tuple[list[Any], list[Any]]:
     """Return the indices of adaptive windows along each axis, from floor(i n / size) to ceil((i + 1) n / size)."""
     inside, found = [], []
     for n, size in zip(space, sizes, strict=True):
-        i = np.arange(size)
-        start, end = i * n // size, -(-(i + 1) * n // size)
-        at = start[:, None] + np.arange((end - start).max())
-        found.append(np.minimum(at, n - 1))
+        start, end = bounds(n, size)
+        at = start[:, None] + (np.arange((end - start).max()) if isinstance(n, int) else jnp.arange(-(-n // size) + 1))
+        found.append(at.clip(None, n - 1))
         inside.append(at < end[:, None])
     return found, inside
+
+
+def bounds(n: Any, size: int) -> tuple[Any, Any]:
+    """Return where adaptive windows along an axis of n elements begin and end."""
+    i = np.arange(size)
+    return i * n // size, -(-(i + 1) * n // size)
 
 
 def gathered(x: Any, found: Any, inside: Any, fill: Any) -> tuple[Any, Any]:

@@ -40,6 +40,8 @@ class BoundOp(HasText):
     compiled = True
     # Small arrays of it are computed by NumPy.
     hosted = True
+    # It serves ever new sizes.
+    is_open = False
     # How many operators it counts for.
     operators = 1
     # From the places of results that have a gradient to whether each argument gets one; None: each does.
@@ -79,15 +81,17 @@ class BoundOp(HasText):
     def _first_call(self, *args: Any) -> Any:
         # Not in __init__: hundreds of bound ops are made at import, and the compiler's options need a device.
         opened = self.op.open_attributes.find(self, args, BoundOp.function)
-        if opened is not None:
-            return opened(*args)
-        text = functools.partial(text_or_none, "op", self)
-        run = tiered(check_memory(self.fn), len(args), self.windows, self.plain, OP_STEPS, args, text=text)
-        run = divided_ops[0](self, run) if divided_ops else run
+        run = opened
+        if run is None:
+            text = functools.partial(text_or_none, "op", self)
+            run = tiered(check_memory(self.fn), len(args), self.windows, self.plain, OP_STEPS, args, text=text)
+            run = divided_ops[0](self, run) if divided_ops else run
         check, look = self.evaluate_rule(self.op.input_check), self.evaluate_rule(self.op.output_check)
         run = run if look is None else look(run)
-        self.jitted = run if check is None else _checked(run, check, len(args))
-        return self.jitted(*args)
+        run = run if check is None else _checked(run, check, len(args))
+        if opened is None:
+            self.jitted = run
+        return run(*args)
 
     def evaluate_rule(self, rule: Callable[[dict[str, Any]], Any] | None) -> Any:
         """Evaluate a rule of the op for these attributes; None if it has no such rule."""

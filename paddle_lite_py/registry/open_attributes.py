@@ -47,7 +47,7 @@ class OpenAttributes:
             function: from a bound op, and `of`, to the function.
         """
         op = self._op
-        if bound.calls >= MAX_CALLS or divided_ops or op.input_check or op.output_check or op.across is not None:
+        if bound.calls >= MAX_CALLS or divided_ops or op.across is not None:
             return None
         form, numbers = opened(bound)
         if not numbers or not all(map(_is_small, args)):

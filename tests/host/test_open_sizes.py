@@ -39,6 +39,11 @@ FUNCTIONS = {
         lambda x, i: x[i],
         lambda n: [(50, 2), np.arange(n)[::-1].copy()],
     ),
+    "a loop": (
+        lambda x: jax.lax.scan(lambda c, r: (c + r, c * r), jnp.zeros(3, "float32"), x, reverse=True)[1],
+        lambda x: (np.cumsum(x[::-1], 0)[::-1] - x) * x,
+        lambda n: [(n, 3)],
+    ),
     "exclusive or of numbers": (
         lambda x: x + ((x > 0).sum() ^ 6),
         lambda x: x + ((x > 0).sum() ^ 6).astype("float32"),
@@ -143,6 +148,61 @@ def test_gradients_are_the_same_bits(monkeypatch):
                 np.testing.assert_array_equal(a, b)
 
 
+def pooled(x):
+    image = x.reshape([1, 1, -1, 4])
+    return F.adaptive_avg_pool2d(image, [3, 2]).sum() + (F.adaptive_max_pool2d(image, [3, 2]) ** 2).sum()
+
+
+def sent(x):
+    n = x.shape[0]
+    to = paddle.arange(n) // 2
+    return (paddle.geometric.send_u_recv(x, to, paddle.arange(n) * 3 % n, "mean") * x).sum()
+
+
+LAYERS = {
+    "lstm": lambda: paddle.nn.LSTM(4, 3),
+    "gru": lambda: paddle.nn.GRU(4, 3, direction="bidirect"),
+    "rnn": lambda: paddle.nn.SimpleRNN(4, 3, activation="relu"),
+    "adaptive pooling": lambda: pooled,
+    "messages": lambda: sent,
+}
+
+
+def trained_on_lengths(make):
+    """Gradients of a layer over sequences of many lengths, and how often XLA compiled a program for the last ones."""
+    paddle.seed(1)
+    layer, found = make(), []
+
+    def train(n):
+        x = paddle.to_tensor(array(n, 4), stop_gradient=False)
+        out = layer(x.unsqueeze(0)) if isinstance(layer, paddle.nn.Layer) else layer(x)
+        (out[0] ** 2 if isinstance(out, tuple) else out).sum().backward()
+        found.extend([x.grad.numpy(), *[p.grad.numpy() for p in getattr(layer, "parameters", list)()]])
+
+    for n in (5, 6, 7, 8, 9):
+        train(n)
+    with compilations() as count:
+        for n in (10, 11, 13, 12):
+            train(n)
+    return found, count[0]
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_layers_over_many_lengths(name, monkeypatch):
+    opened, compiled = trained_on_lengths(LAYERS[name])
+    assert compiled == 0
+    monkeypatch.setattr(open_sizes, "TRACED_FIRST", 1000)
+    for found, expected in zip(opened, trained_on_lengths(LAYERS[name])[0], strict=True):
+        np.testing.assert_allclose(found, expected, 1e-5, 1e-6)
+
+
+def test_a_loop_that_is_too_long_for_numpy_is_compiled():
+    call = tiered(lambda x: jax.lax.scan(lambda c, r: (c * 0.5 + r, None), jnp.zeros(3, "float32"), x)[0], 1)
+    for n in (5, 6, 7, 8, 9, 3000):
+        expected = sum(row * 0.5 ** (n - 1 - i) for i, row in enumerate(array(n, 3)))
+        np.testing.assert_allclose(np.asarray(call(array(n, 3))), expected, 1e-5, 1e-5)
+
+
 # name: the op under test, the same in NumPy.
 ATTRIBUTES = {
     "reshape": (lambda n: paddle.to_tensor(array(2 * n, 3)).reshape([n, 6]), lambda n: array(2 * n, 3).reshape(n, 6)),
@@ -222,6 +282,9 @@ REFUSED = {
     "elements in a row": lambda n, m: paddle.ones([n, 2]).reshape([2 * m]),
     "more rows": lambda n, m: paddle.ones([n, 2]).expand([m, 2]),
     "more elements": lambda n, m: paddle.ones([n, 2]).unflatten(0, [1, m]),
+    "messages to more nodes": lambda n, m: paddle.geometric.send_u_recv(
+        paddle.ones([m, 2]), paddle.arange(n), paddle.arange(n)
+    ),
     "a view": lambda n, m: paddle.ones([n, 3]).view([3, m]),
     "a mask": lambda n, m: paddle.ones([n])[paddle.ones([m]) > 0],
     "channels": lambda n, m: F.conv1d(paddle.ones([1, n, 5]), paddle.ones([1, m, 3])),

@@ -55,11 +55,24 @@ def _size(size: Any, dtype: np.dtype) -> Any:
 
 def _sized(eqn: Any, dims: symbolic.Dims) -> dict[str, Any]:
     """Return the parameters of an equation with other sizes."""
-    if any(is_jaxpr(v) for value in eqn.params.values() for v in (value if value.__class__ is tuple else (value,))):
-        if eqn.primitive.name not in _COMBINING:
-            raise UnsizedError(eqn.primitive.name)
-        return dict(eqn.params)
+    within = _functions_of(eqn)
+    if within and eqn.primitive.name not in _COMBINING and not all(map(is_sized, within)):
+        raise UnsizedError(eqn.primitive.name)
     return {k: symbolic.substitute(v, dims) for k, v in eqn.params.items()}
+
+
+def _functions_of(eqn: Any) -> list[Any]:
+    values = [v for value in eqn.params.values() for v in (value if value.__class__ is tuple else (value,))]
+    return [v for v in values if is_jaxpr(v)]
+
+
+def is_sized(jaxpr: Any) -> bool:
+    """Whether all sizes in a jaxpr are known."""
+    body = body_of(jaxpr)
+    made = [v for eqn in body.eqns for v in eqn.outvars]
+    if any(symbolic.has_symbolic(tuple(getattr(v.aval, "shape", ()))) for v in (*body.invars, *body.constvars, *made)):
+        return False
+    return all(e.primitive.name != "dim_as_value" and all(map(is_sized, _functions_of(e))) for e in body.eqns)
 
 
 # Primitives whose function is one of two elements.

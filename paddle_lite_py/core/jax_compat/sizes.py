@@ -46,7 +46,8 @@ class SizeConditions:
         found = sum(known[:-1]) <= known[-1]
         open_ = [symbolic.python_text(size) for size in sizes if symbolic.is_symbolic(size)]
         rest = sum(n for n, size in zip(known, sizes, strict=False) if not symbolic.is_symbolic(size))
-        self.texts[f"{' + '.join([*open_, str(rest)])} {'<=' if found else '>'} {symbolic.python_text(limit)}"] = None
+        total = f"sum(({', '.join([*open_, str(rest)])},))"  # Python compiles no expression of a thousand additions
+        self.texts[f"{total} {'<=' if found else '>'} {symbolic.python_text(limit)}"] = None
         return found
 
     def hold(self, sizes: symbolic.Dims) -> bool:
