@@ -29,25 +29,33 @@ class SizeConditions:
 
     def __init__(self, sizes: Mapping[str, int], scope: Any) -> None:
         self.sizes, self.scope, self.texts = dict(sizes), scope, dict[str, None]()
+        self._known: dict[Any, tuple[int, str]] = {}  # by size, since its text takes long to make and to read
 
     def serve(self, *sizes: Any) -> bool:
         """Whether sizes are of these symbols: JAX's caches also compare those of earlier traces, of the same names."""
         return all(not symbolic.is_symbolic(size) or size.scope is self.scope for size in sizes)
 
+    def known(self, size: Any) -> tuple[int, str]:
+        """Return what a size stands for, and its text."""
+        found = self._known.get(size)
+        if found is None:
+            found = self._known[size] = symbolic.evaluate(size, self.sizes), symbolic.python_text(size)
+        return found
+
     def is_zero(self, dim: Any) -> bool:
         """Whether a size is 0."""
-        found = symbolic.evaluate(dim, self.sizes) == 0
-        self.texts[f"{symbolic.python_text(dim)} {'==' if found else '!='} 0"] = None
-        return found
+        value, text = self.known(dim)
+        self.texts[f"{text} != 0" if value else f"{text} == 0"] = None
+        return value == 0
 
     def is_at_most(self, sizes: Sequence[Any], limit: Any) -> bool:
         """Whether the sum of some sizes is no more than another one."""
-        known = [symbolic.evaluate(size, self.sizes) for size in (*sizes, limit)]
-        found = sum(known[:-1]) <= known[-1]
-        open_ = [symbolic.python_text(size) for size in sizes if symbolic.is_symbolic(size)]
-        rest = sum(n for n, size in zip(known, sizes, strict=False) if not symbolic.is_symbolic(size))
-        total = f"sum(({', '.join([*open_, str(rest)])},))"  # Python compiles no expression of a thousand additions
-        self.texts[f"{total} {'<=' if found else '>'} {symbolic.python_text(limit)}"] = None
+        open_ = [self.known(size) for size in sizes if symbolic.is_symbolic(size)]
+        rest = sum([size for size in sizes if not symbolic.is_symbolic(size)])
+        most, text = self.known(limit)
+        found = rest + sum([n for n, _ in open_]) <= most
+        total = f"sum(({', '.join([*[t for _, t in open_], str(rest)])},))"  # Python compiles no thousand additions
+        self.texts[f"{total} {'<=' if found else '>'} {text}"] = None
         return found
 
     def hold(self, sizes: symbolic.Dims) -> bool:
@@ -105,7 +113,7 @@ def is_at_most(sizes: Sequence[Any], limit: int) -> bool:
 def stood_for(size: Any) -> int:
     """Return the known size that a size of the trace under way stands for; itself, if it is known."""
     conditions = _conditions.get()
-    return symbolic.evaluate(size, {} if conditions is None else conditions.sizes)
+    return size if conditions is None or isinstance(size, int) else conditions.known(size)[0]
 
 
 # Key: once a process: it changes a class of JAX's.
