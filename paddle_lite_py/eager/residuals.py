@@ -50,7 +50,7 @@ class ResidualPullback(BoundOp):
     """
 
     __slots__ = (
-        *("_of", "_open", "hosted", "kept", "leaves", "n_saved", "operators", "reaches", "source", "specs"),
+        *("_of", "_open", "hosted", "is_open", "kept", "leaves", "n_saved", "operators", "reaches", "source", "specs"),
         *("traced_for", "tree"),
     )
 
@@ -70,12 +70,8 @@ class ResidualPullback(BoundOp):
         self.tree, self.leaves, self.kept, self.specs = tree, leaves, kept, specs
         self.n_saved = len(kept)
         self.source, self.traced_for, self.reaches = of.source, traced, of.reaches
+        self.is_open = saved is not None
         self._open = None if saved is None else OpenBackward(self._pulled, saved, specs)
-
-    @property
-    def is_open(self) -> bool:
-        """Whether it serves ever new sizes."""
-        return self._open is not None
 
     def said(self) -> tuple[Any, ...] | None:
         """Return what its function follows from; None if the forward is no op."""
