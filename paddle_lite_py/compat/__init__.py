@@ -12,7 +12,7 @@ from ..dispatch.codegen import into
 from ..eager import random
 from ..eager.tensor import Tensor
 from ..ops import decomposition, gather, logic, math, reduction, search, splitting, statistics
-from . import autograd, distributions, func, linalg, nn, optim, pytree, tensorboard, torchvision
+from . import amp, autograd, backends, distributions, func, linalg, nn, optim, pytree, tensorboard, torchvision
 from .absent import missing
 from .constructors import (
     BFloat16Tensor,
@@ -43,6 +43,7 @@ from .functions import (
     randint,
     select,
     to_type,
+    unravel_index,
     xlogy,
 )
 from .results import allclose, cummax, cummin, imag, kthvalue, mode, qr, real, svd
@@ -55,6 +56,7 @@ __all__ = [
         "randint",
         "select",
         "to_type",
+        "unravel_index",
         "xlogy",
         "drawn",
         "initial_seed",
@@ -68,7 +70,9 @@ __all__ = [
     *("IntTensor", "LongTensor", "ShortTensor"),
     "Final",
     *(
+        "amp",
         "autograd",
+        "backends",
         "distributions",
         "equal",
         "max",

@@ -48,10 +48,11 @@ def grad(
 class Function(PyLayer):
     """paddle.autograd.PyLayer whose backward() returns a gradient, or None, for each argument of forward().
 
-    The context has `saved_tensors` and `needs_input_grad`.
+    The context has `saved_tensors` and `needs_input_grad`. A class with setup_context(ctx, inputs, output) has a forward()
+    without a context. Nones after the gradients of all arguments are left out.
 
     Raises:
-        TypeError: the class has a setup_context().
+        ValueError: backward() returns more gradients than forward() has arguments.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -73,12 +74,24 @@ class Function(PyLayer):
     """
 
     def __init_subclass__(cls, **more: Any) -> None:
-        if "setup_context" in vars(cls):
-            raise TypeError(f"{cls.__name__}: setup_context() is not known here: write forward(ctx, ...)")
+        if "setup_context" in vars(cls) and "forward" in vars(cls):
+            cls.forward = staticmethod(_with_context(cls.forward, cls.setup_context))  # type: ignore[method-assign]
         for name, wrap in (("forward", _forward), ("backward", _backward)):
             if name in vars(cls):
                 setattr(cls, name, staticmethod(wrap(getattr(cls, name))))
         super().__init_subclass__(**more)
+
+
+def _with_context(function: Any, setup: Any) -> Any:
+    """Return a forward() whose context is set up after it has run."""
+
+    @functools.wraps(function)
+    def forward(ctx: Any, *args: Any) -> Any:
+        output = function(*args)
+        setup(ctx, args, output)
+        return output
+
+    return forward
 
 
 def _forward(function: Any) -> Any:
@@ -103,7 +116,10 @@ def _backward(function: Any) -> Any:
     def backward(ctx: Any, *grads: Any) -> Any:
         made = function(ctx, *grads)
         found = list(made) if isinstance(made, list | tuple) else [made]
-        found += [None] * (len(ctx._kinds) - len(found))
+        count = len(ctx._kinds)
+        if any(g is not None for g in found[count:]):
+            raise ValueError(f"backward() returns {len(found)} gradients; expected {count}, as forward() has arguments")
+        found = found[:count] + [None] * (count - len(found))
         kept = [[g] if kind is None else [None] * kind for g, kind in zip(found, ctx._kinds, strict=True)]
         return tuple([g for part in kept for g in part])
 

@@ -17,7 +17,7 @@ from ..ops.search import where
 
 __all__ = [
     *("addcdiv_", "addcmul_", "aminmax", "cartesian_prod", "chunk", "fmod", "index_copy_", "index_fill_", "new_tensor"),
-    *("augmented", "broadcast_tensors", "norm", "randint", "select", "to_type", "xlogy"),
+    *("augmented", "broadcast_tensors", "norm", "randint", "select", "to_type", "unravel_index", "xlogy"),
 ]
 
 
@@ -30,6 +30,25 @@ def addcmul_(input: Tensor, tensor1: Any, tensor2: Any, *, value: float = 1) -> 
         [1.5, 1.5]
     """
     return input.add_(tensor1 * tensor2 * value)
+
+
+def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
+    """Return the index along each dimension of the elements that stand at places of the flat tensor.
+
+    Arguments:
+        indices: integers.
+        shape: the shape of the tensor.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> [i.tolist() for i in paddle.compat.unravel_index(paddle.to_tensor([4, 5]), (2, 3))]
+        [[1, 1], [1, 2]]
+    """
+    found = []
+    for size in reversed([shape] if isinstance(shape, int) else [*shape]):
+        found.append(indices % size)
+        indices = indices // size
+    return tuple(found[::-1])
 
 
 def addcdiv_(input: Tensor, tensor1: Any, tensor2: Any, *, value: float = 1) -> Tensor:

@@ -1,7 +1,7 @@
 """Layers that take what those of the same name do in torch."""
 
 from ...core.argument_docs import document as _document
-from . import functional, init
+from . import functional, init, utils
 from .activations import (
     CELU,
     ELU,
@@ -93,7 +93,7 @@ __all__ = [
     *("GRU", "GRUCell", "LSTM", "LSTMCell", "MultiheadAttention", "RNN", "RNNCell", "functional", "unpad_sequence"),
     *("LazyBatchNorm1d", "LazyBatchNorm2d", "LazyBatchNorm3d", "LazyConv1d", "LazyConv2d", "LazyConv3d"),
     *("LazyConvTranspose1d", "LazyConvTranspose2d", "LazyConvTranspose3d", "LazyInstanceNorm1d"),
-    *("LazyInstanceNorm2d", "LazyInstanceNorm3d", "LazyLinear", "weight_norm"),
+    *("LazyInstanceNorm2d", "LazyInstanceNorm3d", "LazyLinear", "utils", "weight_norm"),
 ]
 
 _document(globals())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,8 +12,9 @@ from ...core.interpreter import no_grad
 from ...eager.pending import payload_of
 from ...nn import functional as F
 from ...ops.convolution import tuple_of
-from ...ops.creation import full_like, zeros
+from ...ops.creation import full_like, zeros, zeros_like
 from ...ops.joining import stack
+from ...ops.logic import logical_not, logical_or
 from ...ops.math import maximum
 from ...ops.math_names import softmax as softmax_of
 from ...ops.normalization import by_batch
@@ -473,6 +475,8 @@ def scaled_dot_product_attention(
 ) -> Any:
     """Attention of [batch, heads, length, size]; see paddle.nn.functional.scaled_dot_product_attention().
 
+    A query that the mask lets attend to nothing gives zeros, and no gradient.
+
     Examples:
         >>> import paddle_lite_py as paddle
         >>> q = paddle.ones([1, 2, 3, 4])
@@ -484,8 +488,22 @@ def scaled_dot_product_attention(
         mask = attn_mask.unsqueeze(-3) if attn_mask is not None and attn_mask.ndim == 3 else attn_mask
         return scaled_dot_product_attention(q, k, v, mask, dropout_p, is_causal, scale, enable_gqa).squeeze(1)
     q, k, v = (t.transpose([0, 2, 1, 3]) for t in (query, key, value))
-    out = F.scaled_dot_product_attention(q, k, v, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa)
-    return out.transpose([0, 2, 1, 3])
+    mask, alone = (None, None) if attn_mask is None else _without_lone_queries(attn_mask)
+    out = F.scaled_dot_product_attention(q, k, v, mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa)
+    out = out.transpose([0, 2, 1, 3])
+    return out if alone is None else where(alone, zeros_like(out), out)
+
+
+def _without_lone_queries(mask: Any) -> tuple[Any, Any]:
+    """Return a mask that lets queries that may attend to nothing attend to all, and which they are.
+
+    The softmax over nothing is NaN, and so would the gradients of all other queries be.
+    """
+    if mask.dtype == "bool":
+        alone = logical_not(mask.any(-1, keepdim=True))
+        return logical_or(mask, alone), alone
+    alone = (mask == -math.inf).all(-1, keepdim=True)
+    return where(alone, zeros_like(mask), mask), alone
 
 
 def softmax(input: Any, dim: int | None = None, _stacklevel: Any = 3, dtype: Any = None, *, out: Any = None) -> Any:

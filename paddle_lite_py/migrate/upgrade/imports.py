@@ -144,9 +144,6 @@ class Imports(cst.CSTVisitor):
         local = str(dotted(asname.name)) if asname else name.split(".")[0]
         new = names.module_here(name) if asname else "paddle"
         self.bound[local] = name if asname else local
-        if name.startswith("torch.backends") and asname:
-            self.notes.add((line, f"import {name}", f"left out: {names.todo_for(name)}", False))
-            return []
         if new is None and (rule := names.rule_for(name)) is not None and rule.new:
             self.modules[local], self._needed = rule.new, True
             return [f"{local} = {rule.new}"] if asname else [f"import {OWN} as paddle"]

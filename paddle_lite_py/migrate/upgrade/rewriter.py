@@ -159,7 +159,7 @@ class Rewriter(cst.CSTTransformer):
 
     def _renamed(self, node: Any, updated: Any, name: str, full: str) -> Any:
         rule = names.rule_for(full)
-        if rule is None and (module := names.MODULES.get(full)) and node in self._aliases:
+        if rule is None and (module := names.MODULES.get(full)):  # an alias, or hasattr(torch.nn, "Linear")
             return self._written(node, updated, name, module)
         if rule is None and self._is_other(name, full):
             return updated

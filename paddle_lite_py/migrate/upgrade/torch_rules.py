@@ -10,9 +10,11 @@ from .rule import Arguments, Misfit, Rule, code
 from .torch_table import read
 
 MODULES = {
+    "torch.backends": "paddle.compat.backends",
     "torch.nn.functional": "paddle.nn.functional",
     "torch.nn.init": "paddle.nn.init",
     "torch.nn.utils": "paddle.nn.utils",
+    **{f"torch.nn.utils.{n}": f"paddle.compat.nn.utils.{n}" for n in ("parametrizations", "parametrize")},
     "torch.nn": "paddle.nn",
     "torch.optim.lr_scheduler": "paddle.compat.optim.lr_scheduler",
     "torch.optim": "paddle.optimizer",
@@ -313,7 +315,6 @@ TODO = _BY_HAND | {
         ("torch.nn.DataParallel", "torch.nn.parallel.DataParallel", "torch.nn.parallel.data_parallel"),
         "one process for each device here: paddle.DataParallel under paddle.distributed.launch",
     ),
-    "torch.backends": "there is nothing to set: XLA chooses its kernels",
     "torch.jit": "write paddle.jit.to_static and paddle.jit.save",
 }  # fmt: skip
 
@@ -322,7 +323,7 @@ PAIRS = {"allclose", "max", "min", "median", "sort", "unique", "equal", "chunk",
 # Methods that paddle.compat has as functions, if their arguments can be those of tensors: (keywords, literals).
 TENSOR_METHODS = {
     **dict.fromkeys(("addcdiv_", "addcmul_", "aminmax", "index_copy_", "index_fill_", "new_tensor"), r".*"),
-    "median": r"", "select": r"(dim=)?-?\d+, .+",
+    "median": r"", "select": r"(dim=)?(-?\d+|[\w.]*(dim|axis)\w*), .+",
     "norm": r".*(dim ?= ?(?!-?\d+\b)|, ?[(\[]).*|(p ?= ?)?[\d.]+, ?(?!\w+ ?=)[A-Za-z_].*",
 }  # fmt: skip
 # Methods that are functions here, those of layers among them, and those with another name.
