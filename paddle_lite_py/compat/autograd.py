@@ -48,8 +48,8 @@ def grad(
 class Function(PyLayer):
     """paddle.autograd.PyLayer whose backward() returns a gradient, or None, for each argument of forward().
 
-    The context has `saved_tensors` and `needs_input_grad`. A class with setup_context(ctx, inputs, output) has a forward()
-    without a context. Nones after the gradients of all arguments are left out.
+    The context has `saved_tensors` and `needs_input_grad`. A class with setup_context(ctx, inputs, output) has a
+    forward() without a context. Nones after the gradients of all arguments are left out.
 
     Raises:
         ValueError: backward() returns more gradients than forward() has arguments.
@@ -74,8 +74,10 @@ class Function(PyLayer):
     """
 
     def __init_subclass__(cls, **more: Any) -> None:
-        if "setup_context" in vars(cls) and "forward" in vars(cls):
-            cls.forward = staticmethod(_with_context(cls.forward, cls.setup_context))  # type: ignore[method-assign]
+        made = vars(cls)
+        if "setup_context" in made and "forward" in made:
+            setup = made["setup_context"].__func__
+            cls.forward = staticmethod(_with_context(cls.forward, setup))  # type: ignore[method-assign]
         for name, wrap in (("forward", _forward), ("backward", _backward)):
             if name in vars(cls):
                 setattr(cls, name, staticmethod(wrap(getattr(cls, name))))

@@ -14,6 +14,8 @@ __all__ = ["cpu", "cuda", "cudnn", "mha", "mkl", "mkldnn", "mps", "openmp", "qua
 class _Backend:
     """A backend that is not there, whose settings can be set and read."""
 
+    _name: str
+
     def __init__(self, name: str, **settings: Any) -> None:
         self.__dict__.update(_name=name, **settings)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..core import dtypes
 from ..core.argument_docs import document as _document
 from ..core.size import Size
@@ -34,8 +36,8 @@ Examples:
 def _constructor(name: str, dtype: dtypes.DType) -> Any:
     def new(*args: Any) -> Tensor:
         given = args[0] if args else []
-        if isinstance(given, Size) or (args and all(isinstance(a, int) for a in args)):
-            return empty([*given] if len(args) == 1 and not isinstance(given, int) else [*args], dtype)
+        if isinstance(given, Size) or (args and all(isinstance(a, int | np.integer) for a in args)):
+            return empty([int(n) for n in (given if isinstance(given, Size) else args)], dtype)
         if not isinstance(given, Tensor):
             return to_tensor(given, dtype)
         if given.dtype != dtype and not (dtype.is_floating and given.is_floating_point()):

@@ -206,7 +206,7 @@ class RelaxedBernoulli(base.Distribution):
         super().__init__(given.shape)
 
     @property
-    def probs(self) -> Any:  # type: ignore[override]
+    def probs(self) -> Any:
         """The probability of 1."""
         return F.sigmoid(self.logits)
 
@@ -257,7 +257,7 @@ class NegativeBinomial(base.Distribution):
         super().__init__(self.logits.shape)
 
     @property
-    def probs(self) -> Any:  # type: ignore[override]
+    def probs(self) -> Any:
         """The probability of success."""
         return F.sigmoid(self.logits)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from contextlib import nullcontext
 
 import numpy as np
@@ -68,8 +69,119 @@ def test_a_function_returns_a_gradient_for_each_argument(static):
     x, y = weights(2.0, 5.0)
     (paddle.jit.to_static(run) if static else run)(x, y).backward()
     assert (x.grad.item(), y.grad.item()) == (15.0, 6.0)
-    with pytest.raises(TypeError, match="setup_context"):
-        type("New", (compat.autograd.Function,), {"setup_context": None})
+
+
+class Squared(compat.autograd.Function):
+    @staticmethod
+    def forward(x, n):
+        return x**n
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(inputs[0], output)
+
+    @staticmethod
+    def backward(ctx, dy):
+        return 2 * dy * ctx.saved_tensors[0], None, None, Squared.more
+
+
+@pytest.mark.parametrize("static", [False, True])
+def test_a_function_sets_its_context_up_after_it_has_run_and_returns_more_nones_than_it_has_arguments(static):
+    Squared.more = None
+    (x,) = weights(3.0)
+    run = paddle.jit.to_static(Squared.apply) if static else Squared.apply
+    run(x, 2).backward()
+    assert x.grad.item() == 6.0
+    if not static:
+        Squared.more = x
+        with pytest.raises(ValueError, match=r"4 gradients; expected 2"):
+            Squared.apply(x, 2).backward()
+
+
+def test_a_query_that_attends_to_nothing_gives_zeros_and_no_gradient():
+    q = paddle.to_tensor(np.arange(8.0).reshape(1, 1, 2, 4), "float32", stop_gradient=False)
+    seen = paddle.to_tensor([[True, False], [False, False]])
+    for mask in (seen, paddle.where(seen, paddle.zeros([2, 2]), paddle.full([2, 2], -np.inf))):
+        q.clear_gradient()
+        out = compat.nn.functional.scaled_dot_product_attention(q, q, q, mask)
+        out.sum().backward()
+        assert out.tolist() == [[[[0, 1, 2, 3], [0, 0, 0, 0]]]] and q.grad.tolist() == [[[[1] * 4, [0] * 4]]]
+
+
+class Symmetric(paddle.nn.Layer):
+    def forward(self, x):
+        return x.triu() + x.triu(1).T
+
+    def right_inverse(self, x):
+        return x.triu()
+
+
+P = compat.nn.utils.parametrize
+PARAMETRIZED = {
+    "original": lambda net: P.register_parametrization(net, "weight", Symmetric()),
+    "original0": compat.nn.utils.parametrizations.weight_norm,
+    "0._u": compat.nn.utils.parametrizations.spectral_norm,
+}
+
+
+@pytest.mark.parametrize("part", PARAMETRIZED)
+def test_parametrized_weights_are_trained_copied_saved_and_made_ordinary_again(part):
+    net, x = compat.nn.Linear(3, 3), paddle.randn([2, 3])
+    PARAMETRIZED[part](net)
+    saved = {k: v.clone() for k, v in net.state_dict().items()}
+    assert f"parametrizations.weight.{part}" in saved and P.is_parametrized(net, "weight")
+    opt = paddle.optimizer.SGD(0.1, parameters=net.parameters())
+
+    def step(x):
+        loss = (net(x) ** 2).mean()
+        loss.backward()
+        opt.step()
+        opt.clear_grad()
+        return loss
+
+    eager = [step(x).item() for _ in range(3)]
+    net.set_state_dict(saved)
+    static = paddle.jit.to_static(step)
+    np.testing.assert_allclose([static(x).item() for _ in range(3)], eager, rtol=1e-5)
+    net.eval()
+    other, expected = copy.deepcopy(net), net(x).numpy()
+    P.remove_parametrizations(net, "weight")
+    assert sorted(net.state_dict()) == ["bias", "weight"] and type(net) is compat.nn.Linear
+    for made in (other, net):
+        np.testing.assert_allclose(made(x).numpy(), expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW", "Adamax", "NAdam", "RAdam", "Adadelta", "Adagrad", "RMSprop"])
+def test_an_optimizer_that_is_chosen_by_name_takes_groups_and_the_arguments_of_torch(name):
+    kind, (a, b) = getattr(compat.optim.classes, name), weights(1.0, 1.0)
+    opt = kind([{"params": [a]}, {"params": [b], "lr": 0.05}], lr=0.1, weight_decay=0.01)
+    (a + b).sum().backward()
+    opt.step()
+    assert 1 > b.item() > a.item() and isinstance(opt, paddle.optimizer.Optimizer)
+    with pytest.raises(ValueError, match=f"{name}: maximize is True"):
+        kind([a], maximize=True)
+
+
+def test_a_mixture_draws_from_its_parts_and_a_relaxed_sample_has_a_gradient():
+    D, (p,) = compat.distributions, [paddle.to_tensor([[0.5, 0.5]], stop_gradient=False)]
+    parts = paddle.distribution.Normal(paddle.to_tensor([[-9.0, 9.0]]), paddle.to_tensor([[0.1, 0.1]]))
+    drawn = D.MixtureSameFamily(D.Categorical(p), parts).sample([50])
+    assert drawn.shape == [50, 1] and set(np.round(drawn.numpy().ravel() / 9)) == {-1, 1}
+    for kind in (D.RelaxedOneHotCategorical, D.RelaxedBernoulli):
+        p.clear_gradient()
+        kind(0.5, p).rsample([3])[:, 0, 0].sum().backward()
+        assert p.grad[0, 0].item() > 0
+
+
+def test_containers_of_parameters_hold_tensors_and_layers():
+    nn = compat.nn
+    held = nn.ParameterList([paddle.ones([2]), nn.ParameterList([paddle.ones([1])])])
+    held += [paddle.zeros([1])]
+    held[0] = nn.ParameterDict({"a": paddle.ones([2])})
+    assert sorted(held.state_dict()) == ["0.a", "1.0", "2"] and len(held[1:]) == 2
+    with pytest.raises(IndexError, match="the index is 3; there are 3"):
+        held[3]
+    assert compat.FloatTensor(np.int64(3)).shape == [3]
 
 
 LR = compat.optim.lr_scheduler

@@ -92,7 +92,7 @@ CASES = {
         "print(s.get_last_lr()[0])\n"
     ),
     T + "import torch.backends.cudnn as cudnn\nif fast:\n    cudnn.benchmark = True\nd = torch.device('cuda', 0)\n": (
-        P + "if fast:\n    pass\nd = paddle.device('cuda', 0)\n"
+        P + "cudnn = paddle.compat.backends.cudnn\nif fast:\n    pass\nd = paddle.device('cuda', 0)\n"
     ),
     "from torch.utils.data import DataLoader\nfrom torchvision import datasets, transforms\n"
     "d = datasets.CIFAR10('data', train=part, download=True, transform=transforms.Lambda(f))\nDataLoader(d, **kw)\n": (
@@ -109,6 +109,25 @@ CASES = {
         "from paddle_lite_py.optimizer import Adadelta\n"
         "paddle.compat.nn.ConvTranspose2d(3, 4, 2, bias=False)\n"
         "Adadelta(parameters=paddle.compat.optim.groups(p, args.lr), learning_rate=args.lr, rho=0.9)\n"
+    ),
+    T + "from torch import optim\nfrom torch.optim import Adam\n"
+    "def f(kind=torch.optim.Adam, other=Adam, name='SGD'):\n"
+    "    return isinstance(o, Adam), getattr(optim, name)(p, lr=1)\n"
+    "mps = torch.backends.mps.is_available() and hasattr(torch.backends, 'mps')\n"
+    "with torch.backends.cuda.sdp_kernel(enable_flash=True):\n    top.select(dim, -1)\n"
+    "@torch.amp.custom_fwd(device_type='cuda')\ndef g(ctx): return torch.unravel_index(i, (2, 3))\n"
+    "torch.nn.utils.parametrize.register_parametrization(net, 'weight', h)\nnets = torch.nn.ParameterList([x])\n"
+    "from torch.nn.attention import SDPBackend\nb = SDPBackend.CUDNN_ATTENTION\n": (
+        P + "from paddle_lite_py import optimizer as optim\nfrom paddle_lite_py.optimizer import Adam\n"
+        "def f(kind=paddle.compat.optim.classes.Adam, other=paddle.compat.optim.classes.Adam, name='SGD'):\n"
+        "    return isinstance(o, Adam), getattr(paddle.compat.optim.classes, name)(p, lr=1)\n"
+        "mps = paddle.compat.backends.mps.is_available() and hasattr(paddle.compat.backends, 'mps')\n"
+        "with paddle.compat.backends.cuda.sdp_kernel(enable_flash=True):\n    paddle.compat.select(top, dim, -1)\n"
+        "@paddle.compat.amp.custom_fwd(device_type='cuda')\ndef g(ctx): return paddle.compat.unravel_index(i, (2, 3))\n"
+        "paddle.compat.nn.utils.parametrize.register_parametrization(net, 'weight', h)\n"
+        "nets = paddle.compat.nn.ParameterList([x])\n"
+        "from paddle_lite_py.nn.attention import SDPBackend\n"
+        "b = paddle.nn.attention.SDPBackend.EFFICIENT_ATTENTION\n"
     ),
     "from torch.nn import Conv2d as C, Linear\nC(1, 2, 3)\nLinear(2, 2)\n": (
         "from paddle_lite_py.compat.nn import Conv2d as C, Linear\nC(1, 2, 3)\nLinear(2, 2)\n"

@@ -21,6 +21,7 @@ from .activations import (
 )
 from .attention import MultiheadAttention
 from .batch_norm import BatchNorm1d, BatchNorm2d, BatchNorm3d, InstanceNorm1d, InstanceNorm2d, InstanceNorm3d
+from .containers import ParameterDict, ParameterList
 from .convolutions import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from .embeddings import Embedding, EmbeddingBag
 from .hooks import register_full_backward_hook, register_full_backward_pre_hook
@@ -93,7 +94,8 @@ __all__ = [
     *("GRU", "GRUCell", "LSTM", "LSTMCell", "MultiheadAttention", "RNN", "RNNCell", "functional", "unpad_sequence"),
     *("LazyBatchNorm1d", "LazyBatchNorm2d", "LazyBatchNorm3d", "LazyConv1d", "LazyConv2d", "LazyConv3d"),
     *("LazyConvTranspose1d", "LazyConvTranspose2d", "LazyConvTranspose3d", "LazyInstanceNorm1d"),
-    *("LazyInstanceNorm2d", "LazyInstanceNorm3d", "LazyLinear", "utils", "weight_norm"),
+    *("LazyInstanceNorm2d", "LazyInstanceNorm3d", "LazyLinear", "ParameterDict", "ParameterList", "utils"),
+    "weight_norm",
 ]
 
 _document(globals())

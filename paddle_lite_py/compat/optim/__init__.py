@@ -14,7 +14,7 @@ from ...eager.tensor import Tensor
 from ...optimizer.adaptive import RMSProp
 from . import lr_scheduler
 
-__all__ = ["Optimizer", "RMSprop", "groups", "lr_scheduler"]
+__all__ = ["Optimizer", "RMSprop", "classes", "groups", "lr_scheduler"]
 _NAMES = {"lr": "learning_rate", "eps": "epsilon", "alpha": "rho"}
 
 
@@ -187,5 +187,7 @@ def _group(given: dict[str, Any], lr: float) -> dict[str, Any]:
         made["beta1"], made["beta2"] = made.pop("betas")
     return made
 
+
+from . import classes  # noqa: E402  # whose classes are made of those above
 
 _document(globals())

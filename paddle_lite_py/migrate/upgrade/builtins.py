@@ -7,6 +7,7 @@ from typing import Any
 
 import libcst as cst
 
+from . import names
 from .imports import Imports, dotted
 from .rule import code
 
@@ -25,12 +26,14 @@ def next_of(imports: Imports, told: Told, node: cst.Call, updated: cst.Call) -> 
 
 
 def getattr_of(imports: Imports, told: Told, node: cst.Call, updated: cst.Call) -> cst.BaseExpression:
-    """Of a layer whose name is computed: paddle.compat.nn has those whose arguments differ."""
+    """Of a layer or optimizer whose name is computed: paddle.compat has those whose arguments differ."""
     module = dotted(node.args[0].value) if len(node.args) == 2 else None
-    if module is None or imports.full(module) != "torch.nn":
+    here = names.CALLED_BY_VALUE.get(str(imports.full(module))) if module is not None else None
+    if here is None:
         return updated
-    told(node, code(node), "only the layers of paddle.compat.nn are found by a name that is computed", True)
-    compat = cst.parse_expression(imports.reached("paddle.compat.nn"))
+    what = "layers" if here.endswith("nn") else "optimizers"
+    told(node, code(node), f"only the {what} of {here} are found by a name that is computed", True)
+    compat = cst.parse_expression(imports.reached(here))
     return updated.with_changes(args=[updated.args[0].with_changes(value=compat), updated.args[1]])
 
 

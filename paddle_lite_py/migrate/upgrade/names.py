@@ -28,6 +28,9 @@ _NEED_TORCH = frozenset(
 # Of these, the ones that can be imported without it, and have parts that need no tensors.
 START_WITHOUT_TORCH = frozenset(["transformers", "kornia"])
 
+# Where the classes are that a program may choose while it runs, with the arguments of PyTorch.
+CALLED_BY_VALUE = {"torch.nn": "paddle.compat.nn", "torch.optim": "paddle.compat.optim.classes"}
+
 
 def is_foreign(name: str) -> bool:
     """Whether a dotted name is of a framework that is rewritten."""
@@ -76,10 +79,12 @@ def rule_for(name: str) -> Rule | None:
 
 
 def in_compat(name: str) -> str | None:
-    """Return the class of paddle.compat.nn that takes the arguments of one of torch.nn, if there is one."""
+    """Return the class that takes the arguments of a layer or optimizer of PyTorch, if there is one."""
     leaf = name.rpartition(".")[2]
-    there = name == f"torch.nn.{leaf}" and leaf in getattr(_module("paddle.compat.nn"), "__all__", ())
-    return f"paddle.compat.nn.{leaf}" if there else None
+    for there, here in CALLED_BY_VALUE.items():
+        if name == f"{there}.{leaf}" and leaf in getattr(_module(here), "__all__", ()):
+            return f"{here}.{leaf}"
+    return None
 
 
 def _public(found: re.Match[str]) -> str:

@@ -110,8 +110,13 @@ class Rewriter(cst.CSTTransformer):
         return node.keyword is None or node.keyword.value != "memory_format" or not self.imports.torch
 
     def leave_Name(self, original_node: cst.Name, updated_node: cst.Name) -> cst.BaseExpression:
-        name = original_node.value
-        if original_node in self._inner or self.imports.bound.get(name) != name or name not in ("torch", "torchvision"):
+        name, full = original_node.value, self.imports.bound.get(original_node.value)
+        if original_node in self._inner or full is None or name in self.imports.assigned:
+            return updated_node
+        if full.startswith("torch.optim.") and not {original_node} & (self._called | self._named):
+            other = names.in_compat(full)  # a class that something else calls
+            return self._written(original_node, updated_node, name, other) if other else updated_node
+        if full != name or name not in ("torch", "torchvision"):
             return updated_node
         self.told(original_node, name, "paddle")  # the module itself: hasattr(torch, "compile")
         return cst.parse_expression(self.imports.reached("paddle"))
@@ -159,7 +164,7 @@ class Rewriter(cst.CSTTransformer):
 
     def _renamed(self, node: Any, updated: Any, name: str, full: str) -> Any:
         rule = names.rule_for(full)
-        if rule is None and (module := names.MODULES.get(full)):  # an alias, or hasattr(torch.nn, "Linear")
+        if rule is None and (module := names.MODULES.get(full)) and node in self._aliases:
             return self._written(node, updated, name, module)
         if rule is None and self._is_other(name, full):
             return updated
@@ -284,6 +289,8 @@ class Rewriter(cst.CSTTransformer):
     def visit_Call(self, node: cst.Call) -> bool:
         name = dotted(node.func)
         self._callees.add(node.func)
+        if name in ("hasattr", "getattr"):  # which ask a module: hasattr(torch.backends, "mps")
+            self._aliases.update([a.value for a in node.args[:1]])
         if name in ("isinstance", "issubclass"):
             self._name_parts(node)
         full = self.imports.full(name) if name else None

@@ -26,7 +26,8 @@ class ParametrizationList(LayerList):
         >>> import paddle_lite_py as paddle
         >>> P, layer = paddle.compat.nn.utils.parametrize, paddle.compat.nn.Linear(2, 2)
         >>> _ = P.register_parametrization(layer, "weight", paddle.nn.Tanh())
-        >>> isinstance(layer.parametrizations.weight, P.ParametrizationList), layer.parametrizations.weight.original.shape
+        >>> held = layer.parametrizations.weight
+        >>> isinstance(held, P.ParametrizationList), held.original.shape
         (True, paddle.Size([2, 2]))
     """
 
@@ -197,7 +198,9 @@ def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: b
     if not isinstance(first, Parameter):
         module.register_buffer(tensor_name, value)
     else:
-        setattr(module, tensor_name, value if value is first else Parameter(value, requires_grad=not first.stop_gradient))
+        setattr(
+            module, tensor_name, value if value is first else Parameter(value, requires_grad=not first.stop_gradient)
+        )
     if not len(module.parametrizations):
         del module.parametrizations
     return module
