@@ -121,8 +121,9 @@ HOMONYMS = {
     "distributed.ps": "Rule Server",  # not the reference's: each is one of its package, and called by its name
     "compat.nn": "AvgPool1D AvgPool2D AvgPool3D GRU GRUCell LSTM LSTMCell Linear RNN Softmax Unfold Transformer "
     "TransformerDecoder TransformerDecoderLayer TransformerEncoder TransformerEncoderLayer CrossEntropyLoss Embedding "
-    "GroupNorm LayerNorm PReLU",
+    "GroupNorm LayerNorm PReLU ParameterDict ParameterList",
     "compat.optim": "Optimizer",
+    "compat.optim.classes": "SGD Adadelta Adagrad Adam AdamW Adamax NAdam RAdam RMSprop",
     "compat.optim.lr_scheduler": "CosineAnnealingWarmRestarts CyclicLR LRScheduler LinearLR OneCycleLR "
     "ReduceLROnPlateau",
     "compat.distributions": "Categorical",

@@ -8,8 +8,8 @@ from typing import Any
 from ... import optimizer as _own
 from ...core.argument_docs import document as _document
 from ...core.no_effect import KERNELS, no_effect
-from . import RMSprop as _RMSprop
-from . import groups
+from .grouped import RMSprop as _RMSprop
+from .grouped import groups
 
 __all__ = ["SGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "NAdam", "RAdam", "RMSprop"]
 
