@@ -110,6 +110,9 @@ CASES = {
         "paddle.compat.nn.ConvTranspose2d(3, 4, 2, bias=False)\n"
         "Adadelta(parameters=paddle.compat.optim.groups(p, args.lr), learning_rate=args.lr, rho=0.9)\n"
     ),
+    "from torchvision import models\nnet = models.vgg16_bn(weights=None, num_classes=3)\n": (
+        "from paddle_lite_py.vision import models\nnet = models.vgg16(num_classes=3, batch_norm=True)\n"
+    ),
     T + "from torch import optim\nfrom torch.optim import Adam\n"
     "def f(kind=torch.optim.Adam, other=Adam, name='SGD'):\n"
     "    return isinstance(o, Adam), getattr(optim, name)(p, lr=1)\n"

@@ -26,7 +26,9 @@ _NEED_TORCH = frozenset(
     "torch_sparse torchaudio torchdata torchmetrics torchtext torchtune transformers xformers".split()
 )
 # Of these, the ones that can be imported without it, and have parts that need no tensors.
-START_WITHOUT_TORCH = frozenset(["transformers", "kornia"])
+START_WITHOUT_TORCH = frozenset(["transformers", "kornia", "einx"])
+# Packages for several frameworks that this one is not among.
+_WITHOUT_BACKEND = frozenset(["einx"])
 
 # Where the classes are that a program may choose while it runs, with the arguments of PyTorch.
 CALLED_BY_VALUE = {"torch.nn": "paddle.compat.nn", "torch.optim": "paddle.compat.optim.classes"}
@@ -41,6 +43,8 @@ def is_foreign(name: str) -> bool:
 @memo(256, context=False)
 def needs_torch(package: str) -> str | None:
     """Return the advice for a package that needs PyTorch itself, as far as it is known or installed; else None."""
+    if package in _WITHOUT_BACKEND:
+        return f"the package {package} chooses a framework by the type of tensors, and does not know those here"
     found = metadata.packages_distributions().get(package, ())
     needed = (r for d in found for r in metadata.requires(d) or () if "extra ==" not in r)
     if package in _NEED_TORCH or "torch" in package or any(re.match(r"torch\b(?!-)", r) for r in needed):

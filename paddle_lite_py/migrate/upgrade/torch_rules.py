@@ -110,6 +110,12 @@ def _model(args: Arguments) -> None:
     args.pop("progress", None)
 
 
+def _normalized(args: Arguments) -> None:
+    """With batch normalization, which is in the name there."""
+    _model(args)
+    args["batch_norm"] = cst.parse_expression("True")
+
+
 def _affine(args: Arguments) -> None:
     """With weight and bias, or without both."""
     if "affine" in args:
@@ -263,6 +269,8 @@ RULES |= {
                                               {"root": "", "download": ""}, _data_set) for n in (10, 100)},
     **{f"torchvision.models.{n}": Rule(f"paddle.vision.models.{n}", "weights progress", 0, {}, _model)
        for n in _MODELS},
+    **{f"torchvision.models.vgg{n}_bn": Rule(f"paddle.vision.models.vgg{n}", "weights progress", 0, {}, _normalized)
+       for n in (11, 13, 16, 19)},
     "torchvision.transforms.Lambda": Rule("{0}"),  # Compose takes any function
     "torch.distributed.init_process_group": Rule(
         "paddle.distributed.init_parallel_env", "backend init_method timeout world_size rank", 0, {}, _process_group,
