@@ -42,7 +42,7 @@ def parse(x: Tensor, index: Any, keep_masks: bool = False) -> Parsed:
         TypeError: if a part is not a valid index.
     """
     shape = tuple(payload_of(x).shape)
-    parts = _without_truths([_plain(p) for p in (index if isinstance(index, tuple) else (index,))])
+    parts = [_plain(p) for p in (index if isinstance(index, tuple) else (index,))]
     plan: list[tuple[Any, ...]] = []
     operands: list[Any] = []
     dims = iter(range(len(shape)))
@@ -72,31 +72,32 @@ def _plain(part: Any) -> Any:
         ) from None
 
 
-def _without_truths(parts: list[Any]) -> list[Any]:
-    """True among other parts is a new axis of size 1, which broadcasts where index tensors are."""
-    picked = any(isinstance(p, Tensor) and p.ndim for p in parts)
-    return [None if p is True else p for p in parts if not (picked and p is True)]
-
-
-def truths(parts: tuple[Any, ...]) -> tuple[Any, ...]:
+def truths(parts: tuple[Any, ...], of_tensors: bool = True) -> tuple[Any, ...]:
     """Return the parts of an index with bools in the place of masks without dimensions, whose values are needed."""
-    return tuple([_truth(p) if p.__class__ in _MASKS and not p.ndim else p for p in parts])
+    kinds = _MASKS if of_tensors else _MASKS[1:]
+    return tuple([_truth(p) if p.__class__ in kinds and not p.ndim else p for p in parts])
 
 
 def _truth(part: Any) -> Any:
     return bool(concrete(to_tensor(part), "x[mask]", USE_INSTEAD)) if part.dtype == "bool" else part
 
 
-def selects_nothing(parts: tuple[Any, ...]) -> bool:
-    """Whether a part of an index is False."""
-    return any(p is False or (p.__class__ in _MASKS[1:] and not p.ndim and p.dtype == bool and not p) for p in parts)
+def has_bools(parts: tuple[Any, ...]) -> bool:
+    """Whether a part of an index is True or False."""
+    return any(p is True or p is False for p in parts)
 
 
-def without_false(x: Tensor, parts: tuple[Any, ...]) -> tuple[Tensor, tuple[Any, ...]]:
-    """Return a tensor and parts of an index without False, which selects nothing of a new axis."""
+def with_axes_for_bools(x: Tensor, parts: tuple[Any, ...]) -> tuple[Tensor, tuple[Any, ...]]:
+    """Return a tensor and parts of an index without bools.
+
+    As in NumPy, a bool is a mask without dimensions: it picks all or nothing of a new axis of size 1. Several are
+    broadcast, as other index tensors are, so that x[True, True] has one new axis.
+    """
     plain = _without_ellipsis([_plain(p) for p in parts], x.ndim)
-    at = next(i for i, p in enumerate(plain) if p is False)
-    return x.unsqueeze(sum(map(_width, plain[:at]))), (*plain[:at], slice(0, 0), *plain[at + 1 :])
+    at = [sum(map(_width, plain[:i])) for i, p in enumerate(plain) if isinstance(p, bool)]
+    for n, axis in enumerate(at):
+        x = x.unsqueeze(axis + n)
+    return x, tuple([Tensor(np.zeros(int(p), np.int64)) if isinstance(p, bool) else p for p in plain])
 
 
 def _width(part: Any) -> int:

@@ -18,8 +18,6 @@ from ..eager.tensor import Tensor, wrap
 from ..eager.views import link
 from ..registry.op import SINGLE
 from ..registry.view import ViewRule, ViewStep
-from .convert import to_tensor
-from .dynamic import concrete
 from .index_plans import (
     ALL,
     AT,
@@ -28,13 +26,12 @@ from .index_plans import (
     MASK,
     NEW,
     PICK,
-    USE_INSTEAD,
     Plan,
+    has_bools,
     parse,
     parse_plain,
-    selects_nothing,
     truths,
-    without_false,
+    with_axes_for_bools,
 )
 
 _LARGE = 1e38  # from here on a number may overflow as a float32
@@ -230,10 +227,6 @@ def _fills(value: Any, plan: Plan) -> bool:
 
 def getitem(x: Tensor, index: Any) -> Any:
     """Compute `x[index]` as NumPy does; index tensors may be traced, masks and slice bounds need their values."""
-    if isinstance(index, bool):
-        return getitem(x.unsqueeze(0), slice(0, int(index))).clone()
-    if isinstance(index, Tensor) and index.ndim == 0 and index.dtype == "bool":
-        return getitem(x, bool(concrete(index, "x[mask]", USE_INSTEAD)))
     shape = payload_of(x).shape
     if index.__class__ is Tensor and shape and payload_of(index).shape and payload_of(index).dtype.kind == "i":
         return state.interpreter.run(_along(PICK, len(shape)), (x, index))
@@ -242,8 +235,8 @@ def getitem(x: Tensor, index: Any) -> Any:
     if plain is not None:
         return _part_of(x, parts, *plain)
     parts = truths(parts)
-    if selects_nothing(parts):
-        return getitem(*without_false(x, parts))
+    if has_bools(parts):
+        x, parts = with_axes_for_bools(x, parts)
     plan, operands = parse(x, parts)
     return _getitem(x, operands, plan)
 
@@ -293,7 +286,7 @@ SLICES = _BASIC._replace(each=lambda bound, ndim, i: ViewStep(_along(AT, ndim, b
 
 def setitem(x: Tensor, index: Any, value: Any) -> None:
     """Compute `x[index] = value`: rebind `x` to a new array; gradients flow to the value and the remaining elements."""
-    x._rebind(set_items(x, to_tensor(index) if isinstance(index, bool) else index, value))
+    x._rebind(set_items(x, index, value))
 
 
 def set_items(x: Tensor, index: Any, value: Any) -> Any:
@@ -303,11 +296,14 @@ def set_items(x: Tensor, index: Any, value: Any) -> Any:
     if plain is not None:
         array = _with_part(x, parts, value)
         return _setitem(x, value, plain[1], plain[0]) if array is None else wrap(array)
-    if selects_nothing(parts):
-        return x.clone()
-    plan, operands = parse(x, index, keep_masks=True)
-    if _has(plan, MASK) and not _fills(value, plan):
-        plan, operands = parse(x, index)
+    if not has_bools(parts := truths(parts, of_tensors=False)):
+        plan, operands = parse(x, parts, keep_masks=True)
+        if not _has(plan, MASK) or _fills(value, plan):
+            return _setitem(x, value, operands, plan)
+    if has_bools(parts := truths(parts)):
+        wide, parts = with_axes_for_bools(x, parts)
+        return set_items(wide, parts, value).reshape(x.shape)
+    plan, operands = parse(x, parts)
     return _setitem(x, value, operands, plan)
 
 

@@ -272,21 +272,22 @@ def test_unknown_sizes():
     )
 
 
-def test_true_among_other_parts_is_a_new_axis():
-    x = paddle.zeros([2, 3, 4])
-    assert x[0, True].shape == x[True, 0].shape == [1, 3, 4]
-    assert x[True, [0, 1]].shape == x[[0, 1], True].shape == [2, 3, 4]
-    assert x[False].shape == [0, 2, 3, 4]
-    assert x[0, False].shape == [0, 3, 4]
-
-
-TRUTHS = [(True, 0), (0, False, 1), *[(flag, slice(None)) for flag in (True, False)]]
+TRUTHS = [
+    (True, 0),
+    (0, False, 1),
+    (True, False),
+    (True, True),
+    (True, [0, 1]),
+    ([0, 1], True),
+    (None, True, True),
+    *[(flag, slice(None)) for flag in (True, False)],
+]
 TRUTHS += [index[::-1] for index in TRUTHS]
 
 
 @pytest.mark.parametrize("form", [bool, np.bool_, np.array, paddle.to_tensor])
 @pytest.mark.parametrize("index", TRUTHS, ids=str)
-def test_truths_among_other_parts_are_new_axes(index, form):
+def test_truths_among_other_parts_pick_all_or_nothing_of_one_new_axis(index, form):
     x, plain = np.arange(6.0).reshape(2, 3), paddle.arange(6.0, dtype="float64").reshape([2, 3])
     parts = tuple([form(p) if isinstance(p, bool) else p for p in index])
     np.testing.assert_array_equal(plain[parts].numpy(), x[index])
