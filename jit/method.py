@@ -137,6 +137,16 @@ class Method:
         nested.flatten(self._run(inputs, self._tensors), lambda v: isinstance(v, Tensor), found)
         return found
 
+    # Key: the object itself, whose program and structure stay.
+    @functools.cached_property
+    def results(self) -> list[InputSpec]:
+        """What flat() gives, also arguments and weights that are returned as they are; unnamed results are numbered."""
+        numbered, found = {f"out{k}" for k in range(len(self.outputs))}, []
+        given = nested.unflatten(resolve(self._tensors, self.inputs), iter(self.outputs))
+        nested.flatten(given, lambda v: isinstance(v, Tensor | InputSpec), found)
+        named = {id(s) for s in self.outputs if s.name not in numbered}
+        return [s if id(s) in named else _spec(s, f"out{k}") for k, s in enumerate(found)]
+
     @property
     def gives_what_it_computes(self) -> bool:
         """Whether its results are all that the program computes, and no argument or weight as it is."""

@@ -121,7 +121,7 @@ class Predictor:
         self._devices = {self._device}
         self._is_plain = self._device == jax.local_devices()[0] and self._device.platform == "cpu"
         self._inputs = {str(s.name): Handle(str(s.name), s.dtype) for s in self._method.inputs}
-        self._outputs = {str(s.name): Handle(str(s.name), s.dtype) for s in self._method.outputs}
+        self._outputs = {str(s.name): Handle(str(s.name), s.dtype) for s in self._method.results}
         self._hooks: list[Callable[..., Any]] = []
         self._kinds: list[Any] | None = None  # shapes and dtypes that were checked
 
@@ -167,12 +167,13 @@ class Predictor:
         """
         given = list(map(_own, inputs)) if inputs is not None else [self._held(h) for h in self._inputs.values()]
         found = self._computed(given)
-        for handle, data in zip(self._outputs.values(), found, strict=False):
-            handle._data = data
+        names = [str(s.name) for s in self._method.results]  # one may come several times
+        for name, data in zip(names, found, strict=True):
+            self._outputs[name]._data = data
         if inputs is None and not self._hooks:
             return True
         tensors = [wrap(from_host(np.asarray(a)) if self._bare else a) for a in found]
-        for name, tensor in zip(self._outputs, tensors, strict=False):
+        for name, tensor in zip(names, tensors, strict=True):
             for hook in self._hooks:
                 hook(name, tensor)
         return True if inputs is None else tensors

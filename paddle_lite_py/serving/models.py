@@ -61,12 +61,8 @@ class ArtifactModel(ServedModel):
         computed = iter(specs[n:])
         # What each result is: the argument of that number as it is, or -1: what the program computes next.
         self._results = list(_results(method.data["result"]))
-        numbered = {f"out{k}" for k in range(len(method.outputs))}  # the names where a file has none
         given = [next(computed) if i < 0 else self.inputs[i] for i in self._results]
-        named = [i < 0 and s.name not in numbered for i, s in zip(self._results, given, strict=True)]
-        self.outputs = [
-            s if has else s._replace(name=f"out{k}") for k, (s, has) in enumerate(zip(given, named, strict=True))
-        ]
+        self.outputs = [s._replace(name=str(r.name)) for s, r in zip(given, method.results, strict=True)]
         self._bare, self._method = method.bare(), method
         self._takes, self._gives = [s.name for s in self.inputs], [s.name for s in self.outputs]
 

@@ -261,3 +261,37 @@ def test_normalization_is_folded_unless_it_is_switched_off(form, tmp_path):
         np.testing.assert_allclose(predictor.run([x])[0], net(paddle.to_tensor(x)), atol=1e-5)
     loaded = paddle.jit.load(str(tmp_path / "net"))  # to be trained further
     assert "batch_norm" in [op.name for op in loaded.program().ops()]
+
+
+class ReturnsWhatItHas(paddle.nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.scale = self.create_parameter([2], default_initializer=paddle.nn.initializer.Constant(3.0))
+
+    def forward(self, x):
+        y = x + 1
+        return self.scale, y, x, y * 2
+
+
+def test_arguments_and_weights_returned_as_they_are_are_outputs(tmp_path):
+    spec = [paddle.static.InputSpec([None, 2], "float32", name="x")]
+    x = np.zeros([1, 2], "float32")
+    for layer, wanted in ((paddle.nn.Identity(), [x]), (ReturnsWhatItHas(), [[3, 3], x + 1, x, x + 2])):
+        paddle.jit.save(layer, str(tmp_path / "m"), input_spec=spec)
+        predictor = paddle.inference.create_predictor(paddle.inference.Config(str(tmp_path / "m")))
+        assert predictor.get_output_names() == [f"out{k}" for k in range(len(wanted))]
+        predictor.get_input_handle("x").copy_from_cpu(x)
+        predictor.run()
+        for name, value in zip(predictor.get_output_names(), wanted, strict=True):
+            np.testing.assert_array_equal(predictor.get_output_handle(name).copy_to_cpu(), value)
+
+
+def test_one_result_fetched_twice_is_one_output(static_mode, tmp_path):
+    x = paddle.static.data("x", [None, 2])
+    y = x + 1
+    paddle.static.save_inference_model(str(tmp_path / "m"), [x], [y, y, y * 2], paddle.static.Executor())
+    predictor = paddle.inference.create_predictor(paddle.inference.Config(str(tmp_path / "m")))
+    predictor.get_input_handle("x").copy_from_cpu(np.zeros([1, 2], "float32"))
+    predictor.run()
+    found = [predictor.get_output_handle(name).copy_to_cpu().tolist() for name in predictor.get_output_names()]
+    assert found == [[[1, 1]], [[2, 2]]]
