@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import operator
 from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -24,8 +23,14 @@ class Same(NamedTuple):
     path: Path
 
 
+class Again(NamedTuple):
+    """Stands in a result for a list or dict that the result has in another place before."""
+
+    path: Path
+
+
 class Returned(NamedTuple):
-    """A result with containers of the caller."""
+    """A result with containers of the caller, or with one container in several places."""
 
     result: Any
 
@@ -57,6 +62,8 @@ def note(result: Any, before: Any, after: Any, tensors: Any, is_of_calls: bool) 
     )
     paths = {id(c): path for path, c in _containers(after, ()) if len(path) > 1}
     found = _replaced(result, lambda v: Same(paths[id(v)]) if id(v) in paths else v)
+    if is_of_calls:
+        found = _each_once(found, (), {})
     if same:
         return result if found is result or not is_of_calls else Returned(found)
     return Changed(found, after)
@@ -73,7 +80,7 @@ def restored(changed: Any, call: FunctionCall) -> Any:
     arguments = call.args, call.kwargs
     if type(changed) is Changed:
         put_back(arguments, changed.arguments)
-    return _replaced(changed.result, lambda v: _at(arguments, v.path) if isinstance(v, Same) else v)
+    return _put_in(changed.result, (), {}, arguments)
 
 
 def put_back(old: Any, new: Any) -> Any:
@@ -135,13 +142,41 @@ def _replaced(value: Any, other: Callable[[Any], Any]) -> Any:
     """Return a value with others in the place of parts of it; containers in which nothing is replaced stay."""
     if (found := other(value)) is not value:
         return found
-    if type(value) in (list, tuple):
-        items = [_replaced(v, other) for v in value]
-        return value if all(map(operator.is_, items, value)) else type(value)(items)
-    if type(value) is not dict:
+    if type(value) not in (list, tuple, dict):
         return value
-    held = {k: _replaced(v, other) for k, v in value.items()}
-    return value if all(map(operator.is_, held.values(), value.values())) else held
+    return _with_items(value, {k: _replaced(v, other) for k, v in _items(value)})
+
+
+def _each_once(value: Any, path: Path, known: dict[int, Path]) -> Any:
+    """Return a value with Again in the place of lists and dicts that came before."""
+    kind = type(value)
+    if kind in (list, dict):
+        if id(value) in known:
+            return Again(known[id(value)])
+        known[id(value)] = path
+    if kind not in (list, tuple, dict):
+        return value
+    return _with_items(value, {k: _each_once(v, (*path, k), known) for k, v in _items(value)})
+
+
+def _put_in(value: Any, path: Path, made: dict[Path, Any], arguments: Any) -> Any:
+    """Return a result with containers in the place of Same and Again; those in which none is stay."""
+    if isinstance(value, Same):
+        return _at(arguments, value.path)
+    if isinstance(value, Again):
+        return made[value.path]
+    if type(value) not in (list, tuple, dict):
+        return value
+    found = _with_items(value, {k: _put_in(v, (*path, k), made, arguments) for k, v in _items(value)})
+    made[path] = found
+    return found
+
+
+def _with_items(value: Any, held: dict[Any, Any]) -> Any:
+    """Return a list, tuple or dict with other items; itself if these are its own."""
+    if all(held[k] is v for k, v in _items(value)):
+        return value
+    return held if type(value) is dict else type(value)(held.values())
 
 
 def _at(value: Any, path: Path) -> Any:

@@ -67,3 +67,15 @@ def test_next_to_arguments():
         found = static(x, held)
         assert found[0] is LIST and found[1] is x and found[2] is held
     assert len(held) == 2 and held[0] is x
+
+
+def test_one_container_in_several_places_is_one():
+    def f(x):
+        pair, table = [x + 1, x * 2], {"x": x}
+        return pair, [table, pair, LIST], (pair, table)
+
+    static, x = paddle.jit.to_static(f), paddle.ones([1])
+    for _ in range(2):
+        pair, (table, again, outside), last = static(x)
+        assert pair is again is last[0] and table is last[1] and outside is LIST
+        assert [t.item() for t in pair] == [2, 2] and table["x"] is x
