@@ -16,6 +16,7 @@ import pytest
 from launching import ROOT, launched
 from paddle_lite_py.distributed.launch import launch
 from paddle_lite_py.distributed.launch.environment import INSIDE, VARIABLES, defaults
+from paddle_lite_py.distributed.launch.job import UnreapedProcess
 from paddle_lite_py.distributed.launch.tuning import Search, history, read
 from paddle_lite_py.distributed.launch.tuning.settings import matches, settings
 
@@ -365,3 +366,17 @@ def test_the_page_has_each_variable():
     rows = re.findall(r"^\| `--(\w+)` \| (.*) \|$", (ROOT / "docs" / "launch.md").read_text(), re.MULTILINE)
     assert len(names) == len(set(names))
     assert {o: re.findall("`(.*?)`", said) for o, said in rows} == {o: n.split() for o, (_, n) in VARIABLES.items()}
+
+
+@pytest.mark.skipif(not hasattr(os, "waitid"), reason="processes are reaped by poll() here")
+def test_the_id_of_a_process_that_has_ended_stays_its_own(tmp_path):
+    for program, code in (("", 0), ("raise SystemExit(3)", 3), ("import os; os.kill(os.getpid(), 9)", -9)):
+        process = UnreapedProcess([sys.executable, "-S", "-c", program], start_new_session=True)
+        end = time.monotonic() + 20
+        while process.poll() is None and time.monotonic() < end:
+            time.sleep(0.01)
+        assert process.poll() == code
+        os.killpg(process.pid, 0)  # it is there, so no other process has the id
+        assert process.wait() == process.poll() == code
+        with pytest.raises(ProcessLookupError):
+            os.killpg(process.pid, 0)

@@ -50,11 +50,24 @@ class Job(NamedTuple):
     max_restart: int
 
 
+class UnreapedProcess(subprocess.Popen[bytes]):
+    """A process that poll() does not reap: until wait() does, the system gives its id, and its group's, to no other."""
+
+    def poll(self) -> int | None:
+        """Return the exit code, negative for a signal; None while it runs."""
+        if self.returncode is not None or not hasattr(os, "waitid"):
+            return super().poll()
+        found = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        if found is None:
+            return None
+        return found.si_status if found.si_code == os.CLD_EXITED else -found.si_status
+
+
 class Worker(NamedTuple):
     """A process, and its log."""
 
     task: Process
-    process: subprocess.Popen[bytes]
+    process: UnreapedProcess
     log: Path
 
     @property
@@ -70,7 +83,7 @@ class Worker(NamedTuple):
         """
         if self.serves:
             return bool(os.environ.get(SERVER_FOLDER))
-        return WORKER_FOLDER in self.task.env and self.process.returncode < 0
+        return WORKER_FOLDER in self.task.env and (self.process.poll() or 0) < 0
 
 
 def ranks(processes: int, devices: list[str]) -> Callable[[NodePlace, str], list[Process]]:
@@ -147,7 +160,7 @@ def _start(job: Job, task: Process, again: bool = False) -> Worker:
     env = {**os.environ, **task.env, "PADDLE_JOB_ID": job.id, INSIDE: "1"}
     command = [sys.executable, "-S", "-E", str(BOUND), str(os.getpid()), *job.command]
     with log.open("ab" if again else "wb") as out:
-        process = subprocess.Popen(command, env=env, stdout=out, stderr=subprocess.STDOUT, start_new_session=True)
+        process = UnreapedProcess(command, env=env, stdout=out, stderr=subprocess.STDOUT, start_new_session=True)
     return Worker(task, process, log)
 
 
@@ -198,6 +211,7 @@ def _come_back(failed: list[Worker], workers: list[Worker]) -> bool:
 
 def _again(job: Job, worker: Worker) -> Worker:
     print(f"launch: {worker.task.name} has failed ({_why(worker)}); starting it again", file=sys.stderr, flush=True)
+    _end([worker], 0.0)
     return _start(job, worker.task, again=True)
 
 
@@ -235,12 +249,17 @@ def _tail(worker: Worker) -> str:
 
 
 def _why(worker: Worker) -> str:
-    code = worker.process.returncode
+    code = _code(worker)
     return f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
 
 
+def _code(worker: Worker) -> int:
+    """Return the exit code of a worker that has ended."""
+    return worker.process.poll() or 0
+
+
 def _report_failure(worker: Worker) -> int:
-    code = worker.process.returncode
+    code = _code(worker)
     print(
         f"launch: {worker.task.name} has failed ({_why(worker)}); the last lines of {worker.log}:\n{_tail(worker)}",
         file=sys.stderr,
@@ -256,8 +275,9 @@ def _end(workers: list[Worker], grace: float) -> None:
         _signal(w, signal.SIGTERM)
     _wait(running, grace)
     for w in workers:
-        _signal(w, signal.SIGKILL)
-        w.process.wait()
+        if w.process.returncode is None:  # not reaped, so that the group is its own
+            _signal(w, signal.SIGKILL)
+            w.process.wait()
 
 
 def _wait(workers: list[Worker], seconds: float) -> None:
