@@ -67,7 +67,7 @@ def configure() -> None:
     memory.keep_freed()
     progress.listen()
     mappings.listen()
-    forks.watch_children()
+    forks.watch_children(for_others)
     jax.config.update("jax_enable_x64", True)
     if not is_on(DISPATCH_VARIABLE):
         jax.config.update("jax_cpu_enable_async_dispatch", False)
