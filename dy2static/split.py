@@ -57,9 +57,11 @@ def split(f: types.FunctionType, lines: Iterable[int]) -> Split:
     if isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
         body = body[1:]
     wanted = list(lines)
+    if not wanted:
+        raise ConversionError(f"it is not known which statement of {describe(f)} it is")
     found = [i for i, s in enumerate(body) if any(s.lineno <= n <= (s.end_lineno or s.lineno) for n in wanted)]
     if not found:
-        raise ConversionError(f"no statement of {describe(f)} is at line {wanted}")
+        raise ConversionError(f"no statement of {describe(f)} is at line {', '.join(map(str, wanted))}")
     runs = [run for run in (body[: found[0]], [body[found[0]]], body[found[0] + 1 :]) if run]
     parts = [Part(run, frozenset(_reads(runs[i + 1 :])), run is runs[-1]) for i, run in enumerate(runs)]
     _check_closures(f, runs)

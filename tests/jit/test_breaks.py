@@ -9,6 +9,8 @@ import pytest
 from paddle_lite_py.jit import StaticFunction, to_static
 
 import paddle_lite_py as paddle
+from dy2static import ConversionError
+from dy2static.split import split
 from paddle_lite_py import nn
 from paddle_lite_py.core.errors import TracedValueError
 from paddle_lite_py.tracing.executor import Executable
@@ -330,3 +332,10 @@ def test_a_method_that_a_decorator_wraps_runs_in_parts():
     with pytest.warns(UserWarning, match="cannot be staged as a whole"):
         assert static(x).tolist() == pytest.approx(expected)
     assert static(x, n=1).tolist() == pytest.approx([v / 2 for v in expected])
+
+
+def test_a_break_that_came_through_no_statement_of_the_function():
+    with pytest.raises(ConversionError, match=r"it is not known which statement of .*through_numpy.* it is"):
+        split(through_numpy, [])
+    with pytest.raises(ConversionError, match=r"no statement of .*through_numpy.* is at line 1, 2"):
+        split(through_numpy, [1, 2])
