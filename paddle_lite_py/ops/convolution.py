@@ -12,7 +12,7 @@ from ..core.config import by_platform
 from ..core.jax_compat.sizes import are_standing, is_known
 from ..cpu_compiler import KINDS, takes
 from ..dispatch.define import op
-from . import conv3d_as_2d, conv_gemm, conv_shift_add, depthwise, grouped
+from . import conv3d_as_2d, conv_gemm, conv_shift_add, conv_taps, depthwise, grouped
 from .transposed_conv import Transposed, convolve_transposed
 from .types import Array, Ints, Padding
 
@@ -144,6 +144,8 @@ def _form_for_cpus(
         return lambda x, w: conv_gemm.convolve(x, w, strides, padding)
     if depthwise.pays(x, weight, groups):
         return lambda x, w: depthwise.convolve(x, w, strides, padding, steps)
+    if conv_taps.pays(x, weight, groups):
+        return lambda x, w: conv_taps.convolve(x, w, strides, padding, steps, groups)
     in_groups, in_depth = grouped.pays(x, weight, groups), conv3d_as_2d.pays(x, weight, groups)
     # With only one kind in oneDNN, XLA's forms of the others would be the slowest.
     if (in_groups or in_depth) and takes(x, weight, strides, padding, steps, groups, *KINDS):
@@ -167,6 +169,8 @@ def _transpose_for_cpus(
     def kernel(weight: Any) -> Any:
         return jnp.moveaxis(_flip(weight, groups), (-1, -2), (0, 1))
 
+    if conv_taps.pays(x, weight, groups):
+        return lambda x, w: conv_taps.convolve_transposed(x, w, apart, padding, steps, groups)
     if groups == 1:
         pays = conv3d_as_2d.pays(x, weight, groups)
         return (lambda x, w: conv3d_as_2d.convolve(x, kernel(w), ones, padding, steps, apart)) if pays else None
