@@ -42,6 +42,7 @@ class Bernoulli(ExponentialFamily):
 
     def __init__(self, probs: Any, name: str | None = None) -> None:
         (given,) = as_parameters(probs)
+        self.name = name or type(self).__name__
         given = given if isinstance(probs, Tensor) else given.astype(get_default_dtype())
         least = float(jnp.finfo(given.dtype.np).eps)
         p: Any = given.clip(least, 1 - least)
@@ -120,6 +121,7 @@ class Categorical(Distribution):
 
     def __init__(self, logits: Any, name: str | None = None) -> None:
         (self.logits,) = as_parameters(logits)
+        self.name = name or type(self).__name__
         self._prob = self.logits / self.logits.sum(-1, keepdim=True)
         super().__init__(self.logits.shape[:-1])
 

@@ -27,7 +27,7 @@ class _LocationScale(Distribution):
 
     def __init__(self, loc: Any, scale: Any, name: str | None = None) -> None:
         self.loc, self.scale = as_parameters(loc, scale)
-        self.name = name
+        self.name = name or type(self).__name__
         super().__init__(self.loc.shape)
 
     def _standard(self, value: Any) -> Tensor:
@@ -138,7 +138,7 @@ class Uniform(Distribution):
 
     def __init__(self, low: Any, high: Any, name: str | None = None) -> None:
         self.low, self.high = as_parameters(low, high)
-        self.name = name
+        self.name = name or type(self).__name__
         super().__init__(self.low.shape)
 
     @property

@@ -227,8 +227,10 @@ class _Monitor(Callback):
         if mode not in ("auto", "min", "max"):
             warnings.warn(f"{type(self).__name__}: mode is {mode!r}; 'auto' is used", stacklevel=3)
             mode = "auto"
-        self.monitor, self.min_delta = monitor, abs(min_delta)
         self._rises = mode == "max" or (mode == "auto" and "acc" in monitor)
+        # A value is better where monitor_op(value - min_delta, best).
+        self.monitor, self.min_delta = monitor, abs(min_delta) if self._rises else -abs(min_delta)
+        self.monitor_op = np.greater if self._rises else np.less
         self.best = -np.inf if self._rises else np.inf
 
     # The values seen so far: numbers.
@@ -244,7 +246,7 @@ class _Monitor(Callback):
             setattr(self, name, value if name == "best" else int(value))
 
     def _better(self, value: float) -> bool:
-        return value - self.min_delta > self.best if self._rises else value + self.min_delta < self.best
+        return bool(self.monitor_op(value - self.min_delta, self.best))
 
     def _value(self, logs: Logs) -> float | None:
         if self.monitor not in (logs or {}):

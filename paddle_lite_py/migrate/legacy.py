@@ -118,7 +118,9 @@ def disable_compat() -> None:
     """
 
 
-_DOC = """A {dtype} tensor of data, or of given sizes whose values do not matter.
+_DOC = """Return a {dtype} tensor of data, or of given sizes whose values do not matter.
+
+Data is copied, but for a tensor of that dtype: its elements are shared.
 
 Examples:
     >>> import paddle_lite_py as paddle
@@ -131,7 +133,8 @@ def _constructor(name: str, dtype: dtypes.DType) -> Any:
     def new(*args: Any, **kwargs: Any) -> Tensor:
         if args and all(isinstance(a, int) for a in args):
             return empty(list(args), dtype)
-        return to_tensor(args[0] if args else [], dtype)
+        given = args[0] if args else []
+        return given.detach() if isinstance(given, Tensor) and given.dtype == dtype else to_tensor(given, dtype)
 
     new.__doc__ = _DOC.format(dtype=dtype.name, name=name)
     new.__name__ = new.__qualname__ = name

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ..ops.convolution import paddings
 from . import functional as F
 from .base import Layer
 from .formats import CHANNELS_FIRST, show_default
@@ -70,6 +71,23 @@ class _Conv(Layer):
         self._param_attr, self._bias_attr = weight_attr, bias_attr
         self.weight = self.create_parameter([*outer, *self._kernel_size], weight_attr, default_initializer=default)
         self.bias = self.create_parameter([out_channels], bias_attr, is_bias=True)
+
+    @property
+    def _padding_algorithm(self) -> str:
+        same_or_valid = isinstance(self._padding, str) and self._padding_mode == "zeros"
+        return self._padding.upper() if same_or_valid else "EXPLICIT"
+
+    @property
+    def _updated_padding(self) -> Any:
+        """The padding that is left to the convolution, as numbers."""
+        if self._padding_mode != "zeros" or isinstance(self._padding, str):
+            return [0] * self._n
+        found = paddings(self._padding, self._n, self._data_format)
+        return [p for p, _ in found] if all(p == q for p, q in found) else [p for pair in found for p in pair]
+
+    @property
+    def _channel_dim(self) -> int:
+        return 1 if self._data_format.startswith("NC") else self._n + 1
 
     def _pad(self, x: Any) -> tuple[Any, Any]:
         """Return the input and the padding that is left to the convolution."""

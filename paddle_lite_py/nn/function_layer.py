@@ -34,6 +34,8 @@ class FunctionLayer(Layer):
         cls.__signature__ = shown  # type: ignore[attr-defined]
         for name in cls._settings:  # programs read and change `pool._output_size` as well
             setattr(cls, f"_{name}", property_of(name))
+        if "name" not in cls._settings:
+            setattr(cls, "name", property_of("_name"))  # noqa: B010  (mypy knows no such attribute)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()

@@ -308,7 +308,7 @@ class _ModePad(_Pad):
         super().__init__(padding, type(self)._mode, 0.0, data_format, name)
 
 
-class ZeroPad1D(_ModePad):
+class ZeroPad1D(_ModePad, Pad1D):
     """Pad sequences [N, C, L] with zeros.
 
     Arguments:
@@ -326,7 +326,7 @@ class ZeroPad1D(_ModePad):
     _n = 1
 
 
-class ZeroPad2D(_ModePad):
+class ZeroPad2D(_ModePad, Pad2D):
     """Pad images [N, C, H, W] with zeros.
 
     Arguments:
@@ -343,7 +343,7 @@ class ZeroPad2D(_ModePad):
     """
 
 
-class ZeroPad3D(_ModePad):
+class ZeroPad3D(_ModePad, Pad3D):
     """Pad volumes [N, C, D, H, W] with zeros.
 
     Arguments:
@@ -362,7 +362,7 @@ class ZeroPad3D(_ModePad):
     _n = 3
 
 
-class ReflectionPad1D(_ModePad):
+class ReflectionPad1D(_ModePad, Pad1D):
     """Pad sequences [N, C, L] by reflection at the borders, without repeating the border elements.
 
     Arguments:
@@ -380,7 +380,7 @@ class ReflectionPad1D(_ModePad):
     _n, _mode = 1, "reflect"
 
 
-class ReflectionPad2D(_ModePad):
+class ReflectionPad2D(_ModePad, Pad2D):
     """Pad images [N, C, H, W] by reflection at the borders, without repeating the border elements.
 
     Arguments:
@@ -399,7 +399,7 @@ class ReflectionPad2D(_ModePad):
     _mode = "reflect"
 
 
-class ReflectionPad3D(_ModePad):
+class ReflectionPad3D(_ModePad, Pad3D):
     """Pad volumes [N, C, D, H, W] by reflection at the borders, without repeating the border elements.
 
     Arguments:
@@ -418,7 +418,7 @@ class ReflectionPad3D(_ModePad):
     _n, _mode = 3, "reflect"
 
 
-class ReplicationPad1D(_ModePad):
+class ReplicationPad1D(_ModePad, Pad1D):
     """Pad sequences [N, C, L] by repeating the border elements.
 
     Arguments:
@@ -436,7 +436,7 @@ class ReplicationPad1D(_ModePad):
     _n, _mode = 1, "replicate"
 
 
-class ReplicationPad2D(_ModePad):
+class ReplicationPad2D(_ModePad, Pad2D):
     """Pad images [N, C, H, W] by repeating the border elements.
 
     Arguments:
@@ -455,7 +455,7 @@ class ReplicationPad2D(_ModePad):
     _mode = "replicate"
 
 
-class ReplicationPad3D(_ModePad):
+class ReplicationPad3D(_ModePad, Pad3D):
     """Pad volumes [N, C, D, H, W] by repeating the border elements.
 
     Arguments:
@@ -474,7 +474,7 @@ class ReplicationPad3D(_ModePad):
     _n, _mode = 3, "replicate"
 
 
-class CircularPad1D(_ModePad):
+class CircularPad1D(_ModePad, Pad1D):
     """Pad sequences [N, C, L] circularly, with elements of the opposite side.
 
     Arguments:
@@ -492,7 +492,7 @@ class CircularPad1D(_ModePad):
     _n, _mode = 1, "circular"
 
 
-class CircularPad2D(_ModePad):
+class CircularPad2D(_ModePad, Pad2D):
     """Pad images [N, C, H, W] circularly, with elements of the opposite side.
 
     Arguments:
@@ -511,7 +511,7 @@ class CircularPad2D(_ModePad):
     _mode = "circular"
 
 
-class CircularPad3D(_ModePad):
+class CircularPad3D(_ModePad, Pad3D):
     """Pad volumes [N, C, D, H, W] circularly, with elements of the opposite side.
 
     Arguments:
@@ -535,7 +535,7 @@ class _ConstantPad(_Pad):
         super().__init__(padding, "constant", value, data_format, name)
 
 
-class ConstantPad1D(_ConstantPad):
+class ConstantPad1D(_ConstantPad, Pad1D):
     """Pad sequences [N, C, L] with a constant value.
 
     Arguments:
@@ -554,7 +554,7 @@ class ConstantPad1D(_ConstantPad):
     _n = 1
 
 
-class ConstantPad2D(_ConstantPad):
+class ConstantPad2D(_ConstantPad, Pad2D):
     """Pad images [N, C, H, W] with a constant value.
 
     Arguments:
@@ -572,7 +572,7 @@ class ConstantPad2D(_ConstantPad):
     """
 
 
-class ConstantPad3D(_ConstantPad):
+class ConstantPad3D(_ConstantPad, Pad3D):
     """Pad volumes [N, C, D, H, W] with a constant value.
 
     Arguments:

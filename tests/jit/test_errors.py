@@ -113,6 +113,7 @@ CASES = {
     "raise 3": raised_number,
     "raise nothing": raised_nothing,
     "a lambda taken apart": lambda: split(lambda x: x, [1]),
+    "no line": lambda: split(made("def f(x):\n    return x\n"), []),
     "no such line": lambda: split(made("def f(x):\n    return x\n"), [9]),
     "closure": closure_set_later,
     "int of many": lambda: static("def f(x):\n    return int(x)\n", [1.0, 2.0]),

@@ -1,0 +1,57 @@
+"""What programs ask of layers besides calling them: their bases, names and settings."""
+
+import numpy as np
+import pytest
+
+import paddle_lite_py as paddle
+from paddle_lite_py import nn
+
+# padding, other arguments, and what is left to the convolution, as numbers and how they are meant.
+PADDINGS = [
+    (1, {}, [1, 1], "EXPLICIT"),
+    ([1, 2], {}, [1, 2], "EXPLICIT"),
+    ([1, 0, 2, 0], {}, [1, 0, 2, 0], "EXPLICIT"),
+    ([[0, 0], [0, 0], [1, 2], [3, 4]], {}, [1, 2, 3, 4], "EXPLICIT"),
+    ("same", {}, [0, 0], "SAME"),
+    (1, {"padding_mode": "reflect"}, [0, 0], "EXPLICIT"),
+    (1, {"data_format": "NHWC"}, [1, 1], "EXPLICIT"),
+]
+
+
+@pytest.mark.parametrize(("padding", "others", "numbers", "kind"), PADDINGS)
+def test_convolutions_show_their_padding(padding, others, numbers, kind):
+    layer = nn.Conv2D(2, 4, 3, padding=padding, **others)
+    assert (layer._updated_padding, layer._padding_algorithm) == (numbers, kind)
+    assert layer._channel_dim == (3 if others.get("data_format") == "NHWC" else 1)
+
+
+def test_layers_that_pad_in_one_way_are_those_that_pad():
+    for n in "123":
+        for kind in ("Zero", "Constant", "Reflection", "Replication", "Circular"):
+            assert issubclass(getattr(nn, f"{kind}Pad{n}D"), getattr(nn, f"Pad{n}D"))
+    x = paddle.ones([1, 1, 2])
+    assert nn.ZeroPad1D(1)(x).shape == nn.ConstantPad1D(1, 2.0)(x).shape == nn.CircularPad1D(1)(x).shape == [1, 1, 4]
+
+
+def test_layers_and_distributions_have_names():
+    made = [nn.MaxPool2D(2), nn.Dropout(0.5), nn.Sigmoid(), nn.CrossEntropyLoss(), nn.Upsample([4, 4]), nn.L1Loss()]
+    assert [layer.name for layer in made] == [None] * 6
+    assert nn.MaxPool2D(2, name="pool").name == "pool"
+    d = paddle.distribution
+    found = [d.Normal(0.0, 1.0), d.Uniform(0.0, 1.0), d.Bernoulli(0.5), d.Categorical(paddle.ones([3]))]
+    assert [each.name for each in found] == ["Normal", "Uniform", "Bernoulli", "Categorical"]
+    assert d.Normal(0.0, 1.0, "mine").name == "mine"
+
+
+@pytest.mark.parametrize(("mode", "better", "op"), [("max", 2.0, np.greater), ("min", 0.0, np.less)])
+def test_callbacks_show_how_they_compare(mode, better, op):
+    stop = paddle.callbacks.EarlyStopping("loss", mode=mode, min_delta=0.5)
+    assert stop.monitor_op is op
+    assert stop.monitor_op(better - stop.min_delta, 1.0) and not stop.monitor_op(1.0 - stop.min_delta, 1.0)
+
+
+def test_constructors_by_the_names_of_dtypes_share_tensors_of_theirs():
+    x = paddle.ones([2])
+    shared, other = paddle.FloatTensor(x), paddle.LongTensor(x)
+    shared[0] = 3.0
+    assert x.tolist() == [3.0, 1.0] and other.dtype == paddle.int64 and other.tolist() == [1, 1]
