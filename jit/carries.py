@@ -38,6 +38,13 @@ class Carry(NamedTuple):
     partial: bool = False
 
 
+def _as_tuples(structure: Any) -> Any:
+    if not isinstance(structure, nested.Nest):
+        return structure
+    kind = tuple if structure.kind is list else structure.kind
+    return structure._replace(kind=kind, children=tuple(map(_as_tuples, structure.children)))
+
+
 class Loop:
     """One staged loop being traced."""
 
@@ -47,6 +54,7 @@ class Loop:
         self.start = list(state.get())
         self.carries: dict[Any, Carry] = {}  # by position of a variable, or key of a write
         self.writes: dict[Any, Write] = {}
+        self.of_other_kind = set[Any]()
         for i, (cell, value) in enumerate(zip(self.cells, self.start, strict=True)):
             if not merge.is_absent(value) and any(isinstance(x, Tensor) for x in merge.parts(value)[1]):
                 self.carry(i, cell, value)
@@ -173,6 +181,9 @@ class Loop:
         if path.has_changed(after):
             raise replaced_and_changed(cell.name, self.where)
         leaves = [path.final(x) for x in leaves]
+        if self._changes_kind(key, structure):
+            self.carries[key] = carry._replace(structure=structure)
+            return True
         if structure != carry.structure or len(leaves) != len(carry.leaves):
             raise loop_mismatch(cell.name, merge.describe(before), merge.describe(after), self.where)
         changed = False
@@ -201,6 +212,14 @@ class Loop:
                 if all(not isinstance(x, Tensor) or x.stop_gradient for x in carry.leaves):
                     self.graded, changed = self.graded | {key}, True
         return changed
+
+    def _changes_kind(self, key: Any, structure: Any) -> bool:
+        """Whether an iteration makes tuples of lists, or lists of tuples: from the first one on they are carried so."""
+        before = self.carries[key].structure
+        if structure == before or key in self.of_other_kind or _as_tuples(structure) != _as_tuples(before):
+            return False
+        self.of_other_kind.add(key)
+        return True
 
     def _newly_carried(self, key: Any, cell: Cell, before: Any, after: Any) -> bool:
         if merge.is_absent(after) and not merge.is_absent(before) and cell.is_place and not cell.is_gradient:

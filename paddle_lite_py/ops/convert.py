@@ -10,6 +10,8 @@ import numpy as np
 
 from ..core.arrays import as_array, is_array
 from ..core.capsules import Capsule
+from ..core.dtypes import get_default_dtype
+from ..core.symbolic import is_symbolic
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import composite, op
 from ..dispatch.respelling import respelt
@@ -22,6 +24,9 @@ __all__ = [
     *("as_tensor", "asarray", "assign", "clone", "from_dlpack", "from_numpy", "is_complex", "is_floating_point"),
     *("is_integer", "is_tensor", "numel", "rank", "shape", "to_tensor", "tolist"),
 ]
+
+
+_NUMBERS = frozenset((int, float, bool))
 
 
 def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bool = True) -> Tensor:
@@ -48,6 +53,8 @@ def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bo
     """
     if data is None or isinstance(data, str | bytes):
         raise TypeError(f"to_tensor: data is {data!r}; expected a number, a list, a NumPy array or a tensor")
+    if isinstance(data, np.ndarray) and data.dtype == object:  # perhaps of open sizes
+        data = data.tolist()
     out = _gather(data, dtype) if _holds_tensors(data) else None
     if out is None:
         out = wrap(as_array([0.0][:0] if isinstance(data, list | tuple) and not data else data, dtype, place))
@@ -57,21 +64,30 @@ def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bo
 
 
 def _holds_tensors(data: Any) -> bool:
-    """Return True for a traced tensor, or a nested list with one: its value is not known yet."""
+    """Return True for a traced tensor or an open size, or a nested list with one: its value is not known yet."""
+    if data.__class__ in _NUMBERS:
+        return False
     if isinstance(data, list | tuple):
         return any(_holds_tensors(d) for d in data)
-    return isinstance(data, Tensor) and not is_array(data._payload)
+    return not is_array(data._payload) if isinstance(data, Tensor) else is_symbolic(data)
 
 
 def _gather(data: Any, dtype: Any) -> Tensor:
-    out = data.clone() if isinstance(data, Tensor) else _stack(data)
+    out = data.clone() if isinstance(data, Tensor) else _stack(data, _holds_floats(data))
     return (out if dtype is None else out.astype(dtype)).detach()
 
 
-def _stack(data: Any) -> Any:
+def _holds_floats(data: Any) -> bool:
+    return any(map(_holds_floats, data)) if isinstance(data, list | tuple) else isinstance(data, float)
+
+
+def _stack(data: Any, are_floats: bool) -> Any:
     if isinstance(data, list | tuple):
-        return stack([_stack(d) for d in data])
-    return data if isinstance(data, Tensor) else to_tensor(data)
+        return stack([_stack(d, are_floats) for d in data])
+    if not is_symbolic(data):
+        return data if isinstance(data, Tensor) else to_tensor(data, get_default_dtype() if are_floats else None)
+    size = dimension(size=data)
+    return size.astype(get_default_dtype()) if are_floats else size
 
 
 def tensor(

@@ -339,3 +339,46 @@ def test_what_is_saved_after_a_call_takes_other_batches_where_it_can(tmp_path, r
     with pytest.raises(ValueError, match="InputSpec asks for|dimension batch is"):
         loaded(*map(paddle.rand, refused))
     assert not [w for w in recwarn if "jit.save" in str(w.message)]
+
+
+def test_open_sizes_are_data_of_tensors(tmp_path):
+    def f(x):
+        n, k = x.shape[0], x.shape[1]
+        sizes = paddle.to_tensor([n * 2, k, 1])
+        return sizes, paddle.to_tensor(n + 1), paddle.to_tensor([[n, 0.5]]), paddle.to_tensor([n], "float32") * x
+
+    loaded = saved(f, [InputSpec([None, None])], tmp_path)
+    for n in (2, 5):
+        agree(loaded, f, rows(n))
+        assert [t.dtype for t in loaded(rows(n))] == [t.dtype for t in f(rows(n))]
+
+
+def test_a_list_that_becomes_a_tuple_in_a_loop(tmp_path):
+    def f(x):
+        i, state = paddle.to_tensor(0), [x, [x]]
+        while i < 3:
+            state = (state[0] + 1, (state[1][0] * 2,))
+            i = i + 1
+        return state[0] + state[1][0]
+
+    agree(saved(f, ANY, tmp_path), f, rows(4))
+    agree(paddle.jit.to_static(f, full_graph=True), f, rows(2))
+
+
+def test_a_list_that_a_function_makes_in_a_loop_over_an_open_size(tmp_path):
+    def halves(x):
+        out = []
+        for part in (x * 2, x + 1):
+            out.append(part)  # noqa: PERF402
+        return out
+
+    def f(x):
+        found = paddle.zeros([1, 3])
+        for i in range(x.shape[0]):
+            parts = halves(x[i : i + 1])
+            found = paddle.concat([found, parts[0], parts[1]])
+        return found
+
+    loaded = saved(f, ANY, tmp_path)
+    for n in (1, 4):
+        agree(loaded, f, rows(n))
