@@ -23,7 +23,7 @@ class Same(NamedTuple):
     path: Path
 
 
-class Again(NamedTuple):
+class Repeated(NamedTuple):
     """Stands in a result for a list or dict that the result has in another place before."""
 
     path: Path
@@ -148,11 +148,11 @@ def _replaced(value: Any, other: Callable[[Any], Any]) -> Any:
 
 
 def _each_once(value: Any, path: Path, known: dict[int, Path]) -> Any:
-    """Return a value with Again in the place of lists and dicts that came before."""
+    """Return a value with Repeated in the place of lists and dicts that came before."""
     kind = type(value)
     if kind in (list, dict):
         if id(value) in known:
-            return Again(known[id(value)])
+            return Repeated(known[id(value)])
         known[id(value)] = path
     if kind not in (list, tuple, dict):
         return value
@@ -160,10 +160,10 @@ def _each_once(value: Any, path: Path, known: dict[int, Path]) -> Any:
 
 
 def _put_in(value: Any, path: Path, made: dict[Path, Any], arguments: Any) -> Any:
-    """Return a result with containers in the place of Same and Again; those in which none is stay."""
+    """Return a result with containers in the place of Same and Repeated; those in which none is stay."""
     if isinstance(value, Same):
         return _at(arguments, value.path)
-    if isinstance(value, Again):
+    if isinstance(value, Repeated):
         return made[value.path]
     if type(value) not in (list, tuple, dict):
         return value

@@ -141,8 +141,10 @@ class Method:
     @functools.cached_property
     def results(self) -> list[InputSpec]:
         """What flat() gives, also arguments and weights that are returned as they are; unnamed results are numbered."""
-        numbered, found = {f"out{k}" for k in range(len(self.outputs))}, []
-        given = nested.unflatten(resolve(self._tensors, self.inputs), iter(self.outputs))
+        numbered = {f"out{k}" for k in range(len(self.outputs))}
+        found: list[Any] = []
+        inputs: list[Any] = [*self.inputs]  # in the place of tensors
+        given = nested.unflatten(resolve(self._tensors, inputs), iter(self.outputs))
         nested.flatten(given, lambda v: isinstance(v, Tensor | InputSpec), found)
         named = {id(s) for s in self.outputs if s.name not in numbered}
         return [s if id(s) in named else _spec(s, f"out{k}") for k, s in enumerate(found)]

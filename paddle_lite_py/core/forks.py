@@ -66,7 +66,7 @@ def _has_threads_of_xla() -> bool:
 
 
 def _begin(is_for_others: Callable[[], bool]) -> None:
-    def refuse(event: str, _duration_secs: float, **details: object) -> None:
+    def refuse(event: str, duration_secs: float, **details: str | int) -> None:
         if event == LOWERED and not is_for_others():
             raise RuntimeError(f"XLA cannot compile {details.get('fun_name', 'a function')} here: {_INSTEAD}")
 
