@@ -36,6 +36,11 @@ class OpenBackward:
         self._specs = [jax.ShapeDtypeStruct(s.shape, s.dtype) for s in specs]
         self._scope = next((n.scope for a in self._saved for n in a.shape if symbolic.is_symbolic(n)), None)
         self._known: dict[Pattern, list[tuple[SizeConditions, Any, Any]]] = {}
+        # What is saved tells all sizes, or it raises here (the scale of a frozen normalization does not tell those of
+        # its input): a cotangent may be absent, or ones without a shape, and whether sizes are asked for depends on
+        # which are, and on what JAX's caches hold.
+        shapes = [s.shape for s in self._saved]
+        symbolic.substitute([s.shape for s in self._specs], symbolic.solve(shapes, shapes))
         jax.make_jaxpr(lambda data, cts: self(tuple(data), tuple(cts)))(self._saved, self._specs)
 
     def __call__(self, data: tuple[Any, ...], cotangents: tuple[Any, ...]) -> list[Any]:

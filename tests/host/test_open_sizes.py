@@ -10,6 +10,9 @@ import pytest
 import paddle_lite_py as paddle
 import paddle_lite_py.nn.functional as F
 from helpers.decoders import compilations
+from paddle_lite_py.core import symbolic
+from paddle_lite_py.core.jax_compat.sizes import standing_for
+from paddle_lite_py.eager.open_backward import OpenBackward
 from paddle_lite_py.host import open_sizes
 from paddle_lite_py.host.tier import tiered
 
@@ -222,6 +225,32 @@ ATTRIBUTES = {
     "one hot": (lambda n: F.one_hot(paddle.to_tensor([0, 1]), n + 2), lambda n: np.eye(n + 2, dtype="float32")[:2]),
     "power": (lambda n: paddle.to_tensor(array(3)) ** (n % 5), lambda n: array(3) ** (n % 5)),
 }
+
+
+@pytest.mark.parametrize("told", [False, True], ids=["of_one_axis", "of_all_axes"])
+def test_a_backward_is_for_open_sizes_where_what_is_saved_tells_them(told):
+    """Which cotangents are there is known later: only that of the first result, for example."""
+    scope = symbolic.Symbols()
+    scope.new("rows")
+    scope.new("columns")
+    rows, columns = scope.symbols["rows"], scope.symbols["columns"]
+
+    def spec(*shape):
+        return jax.ShapeDtypeStruct(shape, jnp.float32)
+
+    def pulled(_, cotangents):
+        is_one_column = len(cotangents) == 1 and cotangents[0].shape[1] == 1
+        return [cotangents[0] * (3 if is_one_column else 2)]
+
+    saved, results = [spec(rows, columns if told else 1)], [spec(rows, columns), spec(rows)]
+    with standing_for({"rows": 3, "columns": 4}):
+        if not told:
+            with pytest.raises(KeyError, match="columns"):
+                OpenBackward(pulled, saved, results)
+            return
+        backward = OpenBackward(pulled, saved, results)
+    (made,) = jax.eval_shape(lambda *of: backward(of[:1], of[1:]), spec(5, 7), spec(5, 7))
+    assert made.shape == (5, 7)
 
 
 @pytest.mark.parametrize("name", ATTRIBUTES)
