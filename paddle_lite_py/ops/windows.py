@@ -43,7 +43,7 @@ class Windows(NamedTuple):
             for c, s, k, n, p in zip(self.number, self.step, self.kernel, self.space, self.pad, strict=True)
         ]
         # Along an axis whose windows stay inside, less would be cut off.
-        after = [max(a, p[1]) if isinstance(a, int) else a for a, p in zip(after, self.pad, strict=True)]
+        after = [max(a, p[1]) if is_known(a) else a for a, p in zip(after, self.pad, strict=True)]
         return self.full([(p[0], a) for p, a in zip(self.pad, after, strict=True)], (0, 0), ndim)
 
 

@@ -180,6 +180,11 @@ def pooling(net, optimizer, batches):
 
 
 @scenario
+def windows_that_lack_rows(net, optimizer, batches):
+    return trained_on_pictures(batches, nn.Conv2D(1, 4, 3, padding=1), nn.MaxPool2D((14, 2), (14, 2)))
+
+
+@scenario
 def upsampling(net, optimizer, batches):
     layers = nn.Conv2D(1, 4, 3, 2, 1), nn.Conv2DTranspose(4, 4, 3, 2, 1), nn.Upsample(scale_factor=2)
     return trained_on_pictures(batches, *layers)
