@@ -243,7 +243,7 @@ def test_a_backward_is_for_open_sizes_where_what_is_saved_tells_them(told):
         return [cotangents[0] * (3 if is_one_column else 2)]
 
     saved, results = [spec(rows, columns if told else 1)], [spec(rows, columns), spec(rows)]
-    with standing_for({"rows": 3, "columns": 4}):
+    with standing_for({"rows": 3, "columns": 4}, scope.scope):
         if not told:
             with pytest.raises(KeyError, match="columns"):
                 OpenBackward(pulled, saved, results)
