@@ -10,6 +10,7 @@ import jax.numpy as jnp
 
 from ..core.config import by_platform
 from ..core.jax_compat.sizes import are_standing, is_known
+from ..core.symbolic import has_symbolic
 from ..cpu_compiler import KINDS, takes
 from ..dispatch.define import op
 from . import conv3d_as_2d, conv_gemm, conv_shift_add, conv_taps, depthwise, grouped
@@ -91,7 +92,7 @@ def _conv(
         for a, k, d, p in zip(space, weight.shape[2:], steps, pad, strict=True)
     ):
         raise ValueError(f"weight {list(weight.shape)} does not fit into the padded x, {list(space)} before padding")
-    if not isinstance(pad, str) and max(strides) > 1 and are_standing():
+    if not isinstance(pad, str) and max(strides) > 1 and are_standing() and has_symbolic(tuple(space)):
         x, pad = _within_windows(x, space, first, strides, pad, steps, weight.shape[2:]), ((0, 0),) * n
     options = {"window_strides": strides, "padding": pad, "rhs_dilation": steps, "feature_group_count": groups}
 
