@@ -363,7 +363,7 @@ def _convert(tensor: Tensor, kind: dtypes.DType | None, place: places.Place | No
         data = put(data, place.device)
     if data is not tensor._payload:
         tensor._set_payload(data)
-    if tensor._grad is not None:
+    if isinstance(tensor._grad, Tensor):  # no zeros that nobody has read yet
         _convert(tensor._grad, kind, place)
 
 

@@ -289,6 +289,13 @@ def test_casts_of_a_layer_reach_integers_or_leave_them(cast, integers):
     assert floating or net.weight.dtype == integers
 
 
+def test_a_layer_is_cast_after_its_gradients_were_cleared():
+    net = nn.Linear(1, 1)
+    net(paddle.ones([2, 1])).sum().backward()
+    net.clear_gradients()
+    assert net.to(dtype="float64").weight.grad.dtype == "float64" and net.weight.grad.item() == 0
+
+
 def test_amp_and_codes_of_weights_leave_integers():
     net = nn.Linear(2, 2)
     net.register_buffer("count", paddle.to_tensor([3]))
