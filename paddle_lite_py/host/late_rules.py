@@ -10,7 +10,6 @@ import numpy as np
 from ..core import symbolic
 from ..core.errors import PACKAGE_DIR
 from ..core.jax_compat.sized import is_sized
-from ..core.jax_compat.sizes import forgetting
 from .rules import Rule
 from .steps import HostStep, UnknownStepError
 
@@ -37,17 +36,15 @@ def late_rule(step: HostStep, rule: Rule, sizes: tuple[str, ...], names: dict[st
     """
     if step.name in _OF_FUNCTIONS and not (step.name == "scan" and is_sized(step.params["jaxpr"])):
         raise UnknownStepError(f"{step.name} of open sizes")
-    with forgetting() as forget:
-        try:
-            found = rule(step)
-            if isinstance(found, (str, *_SIZELESS)) or getattr(found, "__closure__", 0) is None or step.name == "scan":
-                return found
-        except UnknownStepError:
-            raise
-        except Exception:  # it computes with sizes what JAX's symbols cannot
-            pass
-        forget()
+    try:
+        found = rule(step)
+    except UnknownStepError:
+        raise
+    except Exception:  # it computes with sizes what JAX's symbols cannot
         return LateRule(step, rule, sizes, names)
+    if isinstance(found, (str, *_SIZELESS)) or getattr(found, "__closure__", 0) is None or step.name == "scan":
+        return found
+    return LateRule(step, rule, sizes, names)
 
 
 class LateRule:

@@ -295,6 +295,26 @@ def test_a_convolution_of_many_lengths_is_compiled_for_the_first():
         np.testing.assert_allclose(y[0], np.einsum("ink,oik->on", windows, weight) + bias[:, None], 1e-4, 1e-5)
 
 
+DRAWS = {
+    "uniform": lambda n: paddle.rand([n]),
+    "normal": lambda n: paddle.randn([n, 2]),
+    "integers": lambda n: paddle.randint(0, 5, [n]),
+    "coins": lambda n: paddle.bernoulli(paddle.full([n], 0.5)),
+    "dropout": lambda n: F.dropout(paddle.ones([n]), 0.5),
+    "places": lambda n: paddle.multinomial(paddle.ones([n]), 3),
+}
+
+
+@pytest.mark.parametrize("name", DRAWS)
+def test_more_numbers_than_numpy_draws_are_drawn_by_xla(name):
+    for n in (5, 6, 7, 8, 9, 255, 256, 257, 512, 513, 700):
+        paddle.seed(0)
+        found = DRAWS[name](n).numpy()
+        paddle.seed(0)
+        np.testing.assert_array_equal(DRAWS[name](n).numpy(), found)
+        assert found.size in (n, 2 * n, 3)
+
+
 # calls that are refused, after calls with other sizes that are not.
 REFUSED = {
     "labels for fewer": lambda n, m: F.cross_entropy(paddle.ones([n, 3]), paddle.zeros([m], "int64")),

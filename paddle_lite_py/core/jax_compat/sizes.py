@@ -83,19 +83,6 @@ def are_standing() -> bool:
     return _conditions.get() is not None
 
 
-@contextmanager
-def forgetting() -> Iterator[Callable[[], None]]:
-    """Yield what forgets the conditions that were noted in the block: nothing is made of what they led to."""
-    conditions = _conditions.get()
-    known = dict[str, None]() if conditions is None else conditions.texts.copy()
-
-    def forget() -> None:
-        if conditions is not None:
-            conditions.texts = known
-
-    yield forget
-
-
 def is_known(size: Any) -> bool:
     """Whether a size can be compared: a number, or a symbol that stands for one."""
     return isinstance(size, int) or (are_standing() and symbolic.is_symbolic(size))
