@@ -227,7 +227,7 @@ def _emit(builder: Builder, pred: Tensor, outs: Outputs, where: Any) -> list[Ten
     bound = control.cond(true.block, false.block)
     grad = any(v.requires_grad for v in true.block.outputs + false.block.outputs)
     inputs = (builder.value_of(pred), *operands)
-    differ = any(None in shape for shape, _ in outs.specs)
+    differ = any(None in shape for shape, _ in outs.specs) or builder.finds_sizes(bound)
     values = builder.append_measured(bound, inputs, outs.named()) if differ else builder.emit(bound, inputs, grad)
     next(op for op in reversed(builder.frame.block.ops) if op.bound is bound).where = where
     for value, (a, b), number in zip(values, outs.pairs, outs.are_numbers, strict=True):

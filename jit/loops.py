@@ -97,7 +97,7 @@ def _append(
     builder: Builder, bound: Any, inputs: list[TracedValue], finals: list[Any], loop: Loop
 ) -> tuple[TracedValue, ...]:
     grad, specs = any(v.requires_grad for v in finals), loop.specs()
-    if any(isinstance(n, str) for shape, _ in specs for n in shape):
+    if any(isinstance(n, str) for shape, _ in specs for n in shape) or builder.finds_sizes(bound):
         count = [((), "int32")] if bound.op is control.WHILE and bound.attrs[-1] is not None else []
         values = builder.append_measured(bound, tuple(inputs), [*specs, *count])
     else:

@@ -35,7 +35,7 @@ def symbols_of(op: Operator) -> set[str]:
     """The symbols in the attributes of an operator and in the shapes of its results, those of its blocks included."""
     found = set(words((*op.bound.attrs, *[v.shape for v in op.outputs])))
     for block in op.blocks:
-        found.update(*map(symbols_of, block.ops))
+        found.update(words([v.shape for v in block.inputs]), *map(symbols_of, block.ops))
     return found
 
 

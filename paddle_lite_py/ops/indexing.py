@@ -51,6 +51,7 @@ class Box(NamedTuple):
 
 def _box(x: Any, operands: list[Any], plan: Plan) -> Box:
     box, it, dim = Box([], [], []), iter(operands), 0
+    are_numbers = all(isinstance(operand, int) for operand in operands)  # others read empty tensors where no run gets
     for part in plan:
         kind = part[0]
         operand: Any = next(it) if kind in (AT, CUT, PICK, MASK) else None
@@ -58,6 +59,8 @@ def _box(x: Any, operands: list[Any], plan: Plan) -> Box:
             size, n, step = x.shape[dim], x.shape[dim], 1
             start: Any = 0
             if kind == AT:
+                if isinstance(operand, int) and isinstance(size, int) and operand >= size and (size or are_numbers):
+                    raise IndexError(f"index {operand} is out of range for dimension {dim} of size {size}")
                 start, n = operand if isinstance(operand, int) else jnp.where(operand < 0, operand + size, operand), 1
             elif kind == CUT:
                 n, step = part[1], part[2]

@@ -228,8 +228,11 @@ class Dimensions:
                 self.facts.append(fact)
                 raise Learned
         if self.for_file:
+            specs = None
             try:
-                specs = inferred_by_samples(bound, inputs, self.symbols | self.measured.symbols, names, alike=False)
+                # What is the same for all sizes that a run finds stays an expression of the arguments' sizes.
+                for free in (names, [*names, *self.measured.symbols]):
+                    specs = specs or inferred_by_samples(bound, inputs, symbols, free, alike=False)
             except ResultCountError as e:
                 raise self._unknown(names[0], user_frame(), e) from None
             if specs is not None:
@@ -249,6 +252,8 @@ class Dimensions:
 
     def _asked(self, left: str, sign: str, right: str) -> bool:
         """Answer a comparison that JAX could not decide: sizes are taken to be larger than a number."""
+        if symbols_in(f"{left} {right}", self.measured.symbols):
+            return False  # a call's shapes do not tell: the run finds out
         relation, dims = NAMES[sign], self.at_hand
         try:
             if dims is not None:

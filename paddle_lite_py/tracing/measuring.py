@@ -10,7 +10,7 @@ from ..core.errors import DataDependentError, user_frame
 from ..eager.tensor import Tensor
 from ..ir import control
 from ..ir.block import Operator, Value
-from ..ir.parts import is_apart, measured_first
+from ..ir.parts import found_within, is_apart, measured_first
 from ..ir.program import Measured
 from ..registry.bound import BoundOp
 from .fitting import inferred_by_samples
@@ -98,6 +98,10 @@ class Measuring:
                     f"a gradient is asked for through the backward() of a PyLayer or hook at {op.where}, within which "
                     "sizes depend on the data: compute those outside of it"
                 )
+
+    def finds_sizes(self, bound: BoundOp) -> bool:
+        """Whether the blocks of a branch or loop find sizes: its results cannot be inferred from them as a whole."""
+        return bool(self.measured and found_within(Operator(bound, (), (), user_frame()), self.measured))
 
     @property
     def run_on_host(self) -> Any:
