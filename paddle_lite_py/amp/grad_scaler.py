@@ -37,44 +37,31 @@ def _state(values: Any, dtype: Any, name: str) -> Tensor:
     return out
 
 
-class GradScaler:
-    """Dynamic loss scaling for float16: scales the loss, unscales the gradients, skips steps that overflowed.
-
-    A skipped step leaves parameters and optimizer state unchanged, without synchronizing with the host: the same code
-    runs eagerly and in a static function.
+class AmpScaler:
+    """GradScaler with the defaults of Paddle's older class.
 
     Arguments:
         enable: False: all methods pass their arguments through. Default: True.
-        init_loss_scaling: initial scale. Default: 65536.0.
+        init_loss_scaling: initial scale. Default: 32768.0.
         incr_ratio: factor by which the scale grows, above 1. Default: 2.0.
         decr_ratio: factor by which the scale shrinks, below 1. Default: 0.5.
-        incr_every_n_steps: number of consecutive finite steps after which the scale grows. Default: 2000.
+        incr_every_n_steps: number of consecutive finite steps after which the scale grows. Default: 1000.
         decr_every_n_nan_or_inf: number of consecutive skipped steps after which the scale shrinks. Default: 1.
         use_dynamic_loss_scaling: False: the scale is constant. Default: True.
 
-    Raises:
-        ValueError: if incr_ratio is not above 1, or decr_ratio not below 1.
-
     Examples:
         >>> import paddle_lite_py as paddle
-        >>> net = paddle.nn.Linear(2, 1)
-        >>> opt = paddle.optimizer.SGD(0.1, parameters=net.parameters())
-        >>> scaler = paddle.amp.GradScaler(init_loss_scaling=1024)
-        >>> with paddle.amp.auto_cast():
-        ...     loss = net(paddle.ones([4, 2])).mean()
-        >>> scaler.scale(loss).backward()
-        >>> scaler.step(opt); scaler.update(); opt.clear_grad()
-
-    Source: Micikevicius et al., Mixed Precision Training, 2018.
+        >>> paddle.amp.AmpScaler(init_loss_scaling=2.0).scale(paddle.ones([1])).tolist()
+        [2.0]
     """
 
     def __init__(
         self,
         enable: bool = True,
-        init_loss_scaling: float = 65536.0,
+        init_loss_scaling: float = 32768.0,
         incr_ratio: float = 2.0,
         decr_ratio: float = 0.5,
-        incr_every_n_steps: int = 2000,
+        incr_every_n_steps: int = 1000,
         decr_every_n_nan_or_inf: int = 1,
         use_dynamic_loss_scaling: bool = True,
     ) -> None:
@@ -285,31 +272,44 @@ class GradScaler:
     set_state_dict = load_state_dict
 
 
-class AmpScaler(GradScaler):
-    """GradScaler with the defaults of Paddle's older class.
+class GradScaler(AmpScaler):
+    """Dynamic loss scaling for float16: scales the loss, unscales the gradients, skips steps that overflowed.
+
+    A skipped step leaves parameters and optimizer state unchanged, without synchronizing with the host: the same code
+    runs eagerly and in a static function.
 
     Arguments:
         enable: False: all methods pass their arguments through. Default: True.
-        init_loss_scaling: initial scale. Default: 32768.0.
+        init_loss_scaling: initial scale. Default: 65536.0.
         incr_ratio: factor by which the scale grows, above 1. Default: 2.0.
         decr_ratio: factor by which the scale shrinks, below 1. Default: 0.5.
-        incr_every_n_steps: number of consecutive finite steps after which the scale grows. Default: 1000.
+        incr_every_n_steps: number of consecutive finite steps after which the scale grows. Default: 2000.
         decr_every_n_nan_or_inf: number of consecutive skipped steps after which the scale shrinks. Default: 1.
         use_dynamic_loss_scaling: False: the scale is constant. Default: True.
 
+    Raises:
+        ValueError: if incr_ratio is not above 1, or decr_ratio not below 1.
+
     Examples:
         >>> import paddle_lite_py as paddle
-        >>> paddle.amp.AmpScaler(init_loss_scaling=2.0).scale(paddle.ones([1])).tolist()
-        [2.0]
+        >>> net = paddle.nn.Linear(2, 1)
+        >>> opt = paddle.optimizer.SGD(0.1, parameters=net.parameters())
+        >>> scaler = paddle.amp.GradScaler(init_loss_scaling=1024)
+        >>> with paddle.amp.auto_cast():
+        ...     loss = net(paddle.ones([4, 2])).mean()
+        >>> scaler.scale(loss).backward()
+        >>> scaler.step(opt); scaler.update(); opt.clear_grad()
+
+    Source: Micikevicius et al., Mixed Precision Training, 2018.
     """
 
     def __init__(
         self,
         enable: bool = True,
-        init_loss_scaling: float = 32768.0,
+        init_loss_scaling: float = 65536.0,
         incr_ratio: float = 2.0,
         decr_ratio: float = 0.5,
-        incr_every_n_steps: int = 1000,
+        incr_every_n_steps: int = 2000,
         decr_every_n_nan_or_inf: int = 1,
         use_dynamic_loss_scaling: bool = True,
     ) -> None:

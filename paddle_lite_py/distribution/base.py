@@ -64,6 +64,9 @@ class Distribution:
 
     def __init__(self, batch_shape: Sequence[int] = (), event_shape: Sequence[int] = ()) -> None:
         self._batch_shape, self._event_shape = tuple(batch_shape), tuple(event_shape)
+        found = next((v for v in vars(self).values() if isinstance(v, Tensor)), None)  # a parameter
+        if found is not None and not hasattr(type(self), "dtype"):
+            vars(self).setdefault("dtype", found.dtype)
 
     @property
     def batch_shape(self) -> tuple[int, ...]:

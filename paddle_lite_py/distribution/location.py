@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..eager.tensor import Tensor
-from ..ops.creation import full_like, zeros_like
+from ..ops.creation import full_like, ones_like, zeros_like
 from ..ops.random import _gaussian, _uniform, seeded
 from ..ops.search import where
 from .base import HALF_LOG_TWO_PI, Distribution, as_parameters, as_value
+from .transform import ExpTransform
+from .transformed_distribution import TransformedDistribution
 
 EULER = 0.57721566490153286
 
@@ -86,7 +88,7 @@ class Normal(_LocationScale):
         return self.loc + self.scale * math.sqrt(2) * (2 * as_value(value, self.loc) - 1).erfinv()
 
 
-class LogNormal(Normal):
+class LogNormal(TransformedDistribution):
     """Log-normal distribution: the distribution of `exp(x)` for x normal with mean loc and standard deviation scale.
 
     Arguments:
@@ -99,6 +101,11 @@ class LogNormal(Normal):
         paddle.Size([3])
     """
 
+    def __init__(self, loc: Any, scale: Any) -> None:
+        base = Normal(loc, scale)
+        self.loc, self.scale = base.loc, base.scale
+        super().__init__(base, [ExpTransform()])
+
     @property
     def mean(self) -> Tensor:
         """Mean of the distribution."""
@@ -110,17 +117,9 @@ class LogNormal(Normal):
         square = self.scale.square()
         return square.expm1() * (2 * self.loc + square).exp()
 
-    def _drawn(self, shape: Sequence[int], seed: int = 0) -> Tensor:
-        return super()._drawn(shape, seed).exp()
-
-    def log_prob(self, value: Any) -> Tensor:
-        """Compute the logarithm of the density."""
-        log = as_value(value, self.loc).log()
-        return super().log_prob(log) - log
-
     def entropy(self) -> Tensor:
         """Compute the entropy in nats."""
-        return super().entropy() + self.loc
+        return self.base.entropy() + self.loc
 
 
 class Uniform(Distribution):
@@ -229,7 +228,7 @@ class Laplace(_LocationScale):
         return self.loc - self.scale * u.sign() * (-2 * u.abs()).log1p()
 
 
-class Gumbel(_LocationScale):
+class Gumbel(TransformedDistribution):
     """Gumbel distribution, of maxima: density `exp(-z - exp(-z)) / scale` with `z = (x - loc) / scale`.
 
     Arguments:
@@ -243,7 +242,9 @@ class Gumbel(_LocationScale):
     """
 
     def __init__(self, loc: Any, scale: Any) -> None:
-        super().__init__(loc, scale)
+        self.loc, self.scale = as_parameters(loc, scale)
+        self.base_dist = Uniform(zeros_like(self.loc), ones_like(self.loc))
+        super().__init__(self.base_dist, [])
 
     @property
     def mean(self) -> Tensor:
@@ -260,19 +261,23 @@ class Gumbel(_LocationScale):
         """Standard deviation of the distribution."""
         return self.scale * (math.pi / math.sqrt(6))
 
+    def sample(self, shape: Sequence[int] = ()) -> Tensor:
+        """Draw samples [*shape, *batch_shape, *event_shape]; no gradient flows to the parameters."""
+        return Distribution.sample(self, shape)
+
     def rsample(self, shape: Sequence[int] = ()) -> Tensor:
         """Draw reparameterized samples [*shape, *batch_shape, *event_shape]."""
-        u = 1 - draw("uniform", self._extended(shape), self.loc)  # in (0, 1]
+        u = 1 - self.base_dist.rsample(shape)  # in (0, 1]
         return self.loc - self.scale * (-(u.log()) + 1e-38).log()
 
     def log_prob(self, value: Any) -> Tensor:
         """Compute the logarithm of the density."""
-        z = self._standard(value)
+        z = (as_value(value, self.loc) - self.loc) / self.scale
         return -(z + (-z).exp()) - self.scale.log()
 
     def cdf(self, value: Any) -> Tensor:
         """Compute the cumulative distribution function, P(x <= value)."""
-        return (-(-self._standard(value)).exp()).exp()
+        return (-((self.loc - as_value(value, self.loc)) / self.scale).exp()).exp()
 
     def entropy(self) -> Tensor:
         """Compute the entropy in nats."""

@@ -97,7 +97,11 @@ class _BatchNorm(Layer):
         return f"num_features={self._num_features}, momentum={self._momentum}, epsilon={self._epsilon}{placed}{named}"
 
 
-class BatchNorm1D(_BatchNorm):
+class _BatchNormBase(_BatchNorm):
+    """The base of all of them but the older BatchNorm, by which programs tell them from it."""
+
+
+class BatchNorm1D(_BatchNormBase):
     """Batch normalization of inputs [N, C] or [N, C, L] (Ioffe and Szegedy, 2015).
 
     `y = (x - mean) / sqrt(var + epsilon) * weight + bias` for each channel. In training mode mean and variance are
@@ -120,7 +124,7 @@ class BatchNorm1D(_BatchNorm):
     _dims, _default_format = (2, 3), "NCL"
 
 
-class BatchNorm2D(_BatchNorm):
+class BatchNorm2D(_BatchNormBase):
     """Batch normalization of inputs [N, C, H, W] (Ioffe and Szegedy, 2015).
 
     `y = (x - mean) / sqrt(var + epsilon) * weight + bias` for each channel. In training mode mean and variance are
@@ -148,7 +152,7 @@ class BatchNorm2D(_BatchNorm):
     _dims = (4,)
 
 
-class BatchNorm3D(_BatchNorm):
+class BatchNorm3D(_BatchNormBase):
     """Batch normalization of inputs [N, C, D, H, W] (Ioffe and Szegedy, 2015).
 
     `y = (x - mean) / sqrt(var + epsilon) * weight + bias` for each channel. In training mode mean and variance are
@@ -171,7 +175,7 @@ class BatchNorm3D(_BatchNorm):
     _dims, _default_format = (5,), "NCDHW"
 
 
-class SyncBatchNorm(_BatchNorm):
+class SyncBatchNorm(_BatchNormBase):
     """Batch normalization with the statistics of the batches of all processes; with one process, as BatchNorm2D.
 
     Arguments:
@@ -240,7 +244,7 @@ class SyncBatchNorm(_BatchNorm):
 
     @classmethod
     def convert_sync_batchnorm(cls, layer: Layer) -> Layer:
-        """Replace every batch normalization in a layer by SyncBatchNorm; parameters and statistics are shared.
+        """Replace every BatchNorm1D, 2D and 3D in a layer by SyncBatchNorm; parameters and statistics are shared.
 
         Arguments:
             layer: the layer, or model, to convert.
@@ -250,7 +254,7 @@ class SyncBatchNorm(_BatchNorm):
         """
         for name, inner in list(layer._sub_layers.items()):
             layer._sub_layers[name] = cls.convert_sync_batchnorm(inner)
-        if not isinstance(layer, _BatchNorm) or isinstance(layer, SyncBatchNorm):
+        if not isinstance(layer, _BatchNormBase) or isinstance(layer, SyncBatchNorm):
             return layer
         out = cls(
             layer._num_features, layer._momentum, layer._epsilon, data_format=layer._data_format, name=layer._name

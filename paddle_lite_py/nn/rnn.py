@@ -242,6 +242,13 @@ class RNNBase(LayerList):
     def _suffixes(self, layer: int) -> list[str]:
         return [f"_l{layer}", f"_l{layer}_reverse"][: self.num_directions]
 
+    @property
+    def _all_weights(self) -> list[Any]:
+        # Of all layers and directions, the biases behind the weights: programs initialize them by this list.
+        suffixes = [s for layer in range(self.num_layers) for s in self._suffixes(layer)]
+        order = [name + s for kind in (_PARTS[:2], _PARTS[2:]) for s in suffixes for name in kind]
+        return [self._parameters[name] for name in order if name in self._parameters]
+
     def _name(self, suffix: str, cell: Layer, attrs: tuple[Any, Any, Any, Any]) -> None:
         """The parameters of a cell as attributes, too, but for fixed biases, as in the files of PaddlePaddle."""
         for name, attr in zip(_PARTS, attrs, strict=True):

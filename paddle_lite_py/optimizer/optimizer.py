@@ -18,6 +18,7 @@ from ..eager.tensor import ZEROS, Parameter, Tensor, wrap
 from ..nn import unique_name
 from ..ops.placement import lay
 from ..registry.text import text_or_none
+from ..regularizer import L2Decay
 from . import checks, rows
 from .lr import LRScheduler
 from .operators import operator
@@ -75,7 +76,7 @@ class Optimizer(Versioned):
         state.interpreter.begins(f"an optimizer, {who},")
         self._learning_rate: float | LRScheduler = checks.learning_rate(who, learning_rate)
         self._grad_clip = checks.grad_clip(who, grad_clip)
-        self.regularization = self._weight_decay = weight_decay
+        self._weight_decay = weight_decay
         self._name, self._multi_precision = name, multi_precision
         self._param_groups: list[Any] = checks.parameters(who, parameters)
         self._groups: list[ParameterGroup] = []
@@ -87,6 +88,16 @@ class Optimizer(Versioned):
                 self._add_group(given)
         else:
             self._make_group(self._param_groups, {})
+
+    @property
+    def regularization(self) -> Any:
+        """What is added to the gradients: an L1Decay or L2Decay; None where parameters themselves decay."""
+        decay = None if self._decoupled else self._weight_decay
+        return L2Decay(decay) if isinstance(decay, int | float) else decay
+
+    @regularization.setter
+    def regularization(self, value: Any) -> None:
+        self._weight_decay = value
 
     def _add_group(self, given: dict[str, Any]) -> None:
         known = "params", "learning_rate", "weight_decay", "grad_clip", *self._hyper

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from paddle_lite_py.jit import InputSpec, load, save, to_static
+from paddle_lite_py.jit.artifact import ArtifactError
 
 import paddle_lite_py as paddle
-from paddle_lite_py.jit.artifact import ArtifactError
 
 
 def rows(n):

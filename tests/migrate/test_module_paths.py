@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import paddle_lite_py as paddle
@@ -35,12 +36,48 @@ def test_paths_as_programs_write_them():
     assert paddle.nn.layer.norm.BatchNorm2D is paddle.nn.BatchNorm2D
     assert issubclass(paddle.nn.BatchNorm2D, getattr(paddle.nn.layer.norm, "_BatchNormBase"))  # noqa: B009
     assert issubclass(paddle.nn.InstanceNorm2D, getattr(paddle.nn.layer.norm, "_InstanceNormBase"))  # noqa: B009
+    assert not issubclass(paddle.nn.BatchNorm, getattr(paddle.nn.layer.norm, "_BatchNormBase"))  # noqa: B009
     sharded = importlib.import_module("paddle_lite_py.distributed.fleet.meta_parallel.sharding.group_sharded_utils")
     assert sharded.Type(paddle.float16).name == "fp16"
     assert paddle.tensor.math.add is paddle.add
     assert paddle.framework.core.VarDesc.VarType.FP32 == paddle.float32
     assert paddle.base.core.eager.Tensor is paddle.Tensor
     assert paddle.batch.__name__ == "batch" and not isinstance(paddle.batch, module_paths.ComputedModule)
+
+
+# Module and class, a class derived from it, and what both draw with the same settings.
+INITIALIZERS = {
+    "kaiming.MSRAInitializer": ("KaimingUniform", {"uniform": True}, {}),
+    "kaiming.MSRAInitializer ": ("KaimingNormal", {"uniform": False, "fan_in": 3}, {"fan_in": 3}),
+    "xavier.XavierInitializer": ("XavierUniform", {}, {}),
+    "xavier.XavierInitializer ": ("XavierNormal", {"uniform": False, "gain": 2.0}, {"gain": 2.0}),
+    "normal.NormalInitializer": ("Normal", {"loc": 1.0, "scale": 2.0}, {"mean": 1.0, "std": 2.0}),
+    "normal.TruncatedNormalInitializer": ("TruncatedNormal", {"scale": 2.0}, {"std": 2.0}),
+    "uniform.UniformInitializer": ("Uniform", {"low": 0.0}, {"low": 0.0}),
+    "constant.ConstantInitializer": ("Constant", {"value": 2.0}, {"value": 2.0}),
+    "assign.NumpyArrayInitializer": ("Assign", {"value": np.ones([4, 5])}, {"value": np.ones([4, 5])}),
+}
+
+
+@pytest.mark.parametrize("path", INITIALIZERS)
+def test_initializers_by_the_classes_that_they_are_derived_from(path: str):
+    module, name = path.strip().split(".")
+    base = getattr(importlib.import_module(f"paddle_lite_py.nn.initializer.{module}"), name)
+    derived, settings, own = INITIALIZERS[path]
+    kind = getattr(paddle.nn.initializer, derived)
+    assert issubclass(kind, base) and repr(kind(**own)).startswith(f"{derived}(")
+    drawn = []
+    for initializer in (base(**settings), kind(**own)):
+        paddle.seed(3)
+        drawn.append(paddle.create_parameter([4, 5], "float32", default_initializer=initializer).numpy())
+    np.testing.assert_array_equal(*drawn)
+
+
+def test_an_initializer_with_a_stream_and_a_diagonal():
+    uniform = paddle.nn.initializer.uniform.UniformInitializer(seed=5, diag_num=3, diag_step=3, diag_val=9.0)
+    a, b = (paddle.create_parameter([3, 3], "float32", default_initializer=uniform).numpy() for _ in range(2))
+    np.testing.assert_array_equal(a, b)
+    assert (a.diagonal() == 9).all() and (a == 9).sum() == 3
 
 
 @pytest.mark.parametrize("module", ["nn", "nn.functional", "tensor", "ops"])

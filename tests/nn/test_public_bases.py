@@ -55,3 +55,55 @@ def test_constructors_by_the_names_of_dtypes_share_tensors_of_theirs():
     shared, other = paddle.FloatTensor(x), paddle.LongTensor(x)
     shared[0] = 3.0
     assert x.tolist() == [3.0, 1.0] and other.dtype == paddle.int64 and other.tolist() == [1, 1]
+
+
+def test_a_scaler_and_distributions_are_what_they_are_in_paddle():
+    assert isinstance(paddle.amp.GradScaler(), paddle.amp.AmpScaler)
+    assert paddle.amp.AmpScaler().get_init_loss_scaling() == 32768.0
+    d = paddle.distribution
+    for kind in (d.LogNormal, d.Gumbel):
+        assert issubclass(kind, d.TransformedDistribution) and not issubclass(kind, d.Normal)
+    with pytest.raises(NotImplementedError, match="kl_divergence of LogNormal from Normal"):
+        d.kl_divergence(d.LogNormal(0.0, 1.0), d.Normal(0.0, 1.0))
+    assert not hasattr(d.LogNormal(0.0, 1.0), "cdf")
+
+
+def test_distributions_tell_their_dtype():
+    d = paddle.distribution
+    wide = paddle.ones([2], "float64")
+    assert d.Normal(0.0, 1.0).dtype == d.Categorical(paddle.ones([3])).dtype == paddle.float32
+    assert d.Uniform(wide * 0, wide).dtype == d.Exponential(wide).dtype == "float64"
+
+    class Own(d.Distribution):
+        def __init__(self):
+            self.dtype, self.loc = "float16", wide
+            super().__init__()
+
+    assert Own().dtype == "float16"
+
+
+def test_a_recurrent_layer_lists_its_weights_before_its_biases():
+    net = nn.GRU(2, 3, num_layers=2, direction="bidirect")
+    assert [w.ndim for w in net._all_weights] == [2] * 8 + [1] * 8
+    assert net._all_weights[2] is net.weight_ih_l0_reverse and net._all_weights[-1] is net.bias_hh_l1_reverse
+    assert len(nn.LSTM(2, 3, bias_ih_attr=False)._all_weights) == 3
+
+
+def test_optimizers_tell_what_is_added_to_gradients():
+    w = [paddle.create_parameter([1], "float32")]
+    o = paddle.optimizer
+    assert o.AdamW(parameters=w).regularization is o.Lamb(parameters=w).regularization is None
+    assert o.SGD(0.1, w).regularization is None
+    decay = paddle.regularizer.L1Decay(0.5)
+    assert o.SGD(0.1, w, weight_decay=decay).regularization is decay
+    found = o.Adam(0.1, parameters=w, weight_decay=0.5).regularization
+    assert isinstance(found, paddle.regularizer.L2Decay) and found.coeff == 0.5
+
+
+def test_a_cyclic_schedule_shows_its_settings():
+    rate = paddle.optimizer.lr.CyclicLR(0.5, 1.0, 10, 5, mode="triangular2")
+    assert (rate.amplitude, rate.cycle_size, rate.step_up_pct, rate.gamma) == (0.5, 15.0, 10 / 15.0, 1.0)
+    assert (rate.scale_mode, rate.scale_fn(2)) == ("cycle", 0.5)
+    rate.amplitude = 1.0
+    rate.step(10)
+    assert rate() == pytest.approx(1.5)

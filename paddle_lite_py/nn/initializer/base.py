@@ -48,7 +48,7 @@ class Initializer:
         return param
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{k}={v!r:.40}' for k, v in vars(self).items())})"
+        return f"{type(self).__name__}({', '.join(f'{k}={v!r:.40}' for k, v in vars(self).items() if k[0] != '_')})"
 
 
 def first_value(initializer: Any, shape: Shape, dtype: dtypes.DType) -> Any:

@@ -6,11 +6,23 @@ from typing import Any
 
 import numpy as np
 
+from ...core.no_effect import Immaterial, no_effect
 from ...eager.tensor import Tensor
 from .base import Initializer, Shape
 
 
-class Constant(Initializer):
+class ConstantInitializer(Initializer):
+    """The class that Constant is derived from."""
+
+    @no_effect(force_cpu=Immaterial("values are drawn on the host"))
+    def __init__(self, value: float = 0.0, force_cpu: bool = False) -> None:
+        self.value = value
+
+    def _values(self, shape: Shape) -> Any:
+        return np.full(shape, self.value)
+
+
+class Constant(ConstantInitializer):
     """Initialize all elements with one value.
 
     Arguments:
@@ -23,13 +35,27 @@ class Constant(Initializer):
     """
 
     def __init__(self, value: float = 0.0) -> None:
+        super().__init__(value)
+
+
+class NumpyArrayInitializer(Initializer):
+    """The class that Assign is derived from."""
+
+    def __init__(self, value: Any) -> None:
         self.value = value
 
+    def shape(self) -> Shape:
+        """Return the shape of the value."""
+        return tuple(self.value.shape) if isinstance(self.value, Tensor) else np.shape(self.value)
+
     def _values(self, shape: Shape) -> Any:
-        return np.full(shape, self.value)
+        found = self.value.numpy() if isinstance(self.value, Tensor) else np.asarray(self.value)
+        if found.shape != shape:
+            raise ValueError(f"Assign: the value has the shape {list(found.shape)}, the parameter {list(shape)}")
+        return found
 
 
-class Assign(Initializer):
+class Assign(NumpyArrayInitializer):
     """Initialize with given values.
 
     Arguments:
@@ -44,17 +70,7 @@ class Assign(Initializer):
     """
 
     def __init__(self, value: Any, name: str | None = None) -> None:
-        self.value = value
-
-    def shape(self) -> Shape:
-        """Return the shape of the value."""
-        return tuple(self.value.shape) if isinstance(self.value, Tensor) else np.shape(self.value)
-
-    def _values(self, shape: Shape) -> Any:
-        found = self.value.numpy() if isinstance(self.value, Tensor) else np.asarray(self.value)
-        if found.shape != shape:
-            raise ValueError(f"Assign: the value has the shape {list(found.shape)}, the parameter {list(shape)}")
-        return found
+        super().__init__(value)
 
 
 class Dirac(Initializer):

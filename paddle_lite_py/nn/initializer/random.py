@@ -22,7 +22,26 @@ def fans(shape: Shape) -> tuple[int, int]:
     return shape[1] * field, shape[0] * field
 
 
-class Normal(Initializer):
+def _stream(seed: int) -> Any:
+    """Return where values are drawn from: the stream of paddle.seed(), or one of its own."""
+    return np.random.default_rng(seed) if seed else host_draw()
+
+
+class NormalInitializer(Initializer):
+    """The class that Normal is derived from.
+
+    Arguments:
+        seed: of a stream of its own, from which each value is drawn anew; 0: that of paddle.seed().
+    """
+
+    def __init__(self, loc: float = 0.0, scale: float = 1.0, seed: int = 0) -> None:
+        self.mean, self.std, self._seed = loc, scale, seed
+
+    def _values(self, shape: Shape) -> Any:
+        return _stream(self._seed).normal(self.mean, self.std, shape)
+
+
+class Normal(NormalInitializer):
     """Initialize from a normal distribution.
 
     Arguments:
@@ -36,13 +55,29 @@ class Normal(Initializer):
     """
 
     def __init__(self, mean: float = 0.0, std: float = 1.0, name: str | None = None) -> None:
-        self.mean, self.std = mean, std
+        super().__init__(mean, std)
+
+
+class TruncatedNormalInitializer(Initializer):
+    """The class that TruncatedNormal is derived from."""
+
+    def __init__(self, loc: float = 0.0, scale: float = 1.0, seed: int = 0, a: float = -2.0, b: float = 2.0) -> None:
+        if a >= b:
+            raise ValueError(f"TruncatedNormal: a is {a} and b is {b}; a must be less")
+        self.mean, self.std, self.a, self.b, self._seed = loc, scale, a, b, seed
 
     def _values(self, shape: Shape) -> Any:
-        return host_draw().normal(self.mean, self.std, shape)
+        draw = _stream(self._seed)
+        out = draw.normal(self.mean, self.std, shape)
+        for _ in range(1000):
+            outside = (out < self.a) | (out > self.b)
+            if not outside.any():
+                return out
+            out[outside] = draw.normal(self.mean, self.std, int(outside.sum()))
+        return np.clip(out, self.a, self.b)  # the interval is far out in a tail
 
 
-class TruncatedNormal(Initializer):
+class TruncatedNormal(TruncatedNormalInitializer):
     """Initialize from a normal distribution truncated to [a, b]; samples outside are drawn again.
 
     Arguments:
@@ -62,22 +97,32 @@ class TruncatedNormal(Initializer):
     def __init__(
         self, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, name: str | None = None
     ) -> None:
-        if a >= b:
-            raise ValueError(f"TruncatedNormal: a is {a} and b is {b}; a must be less")
-        self.mean, self.std, self.a, self.b = mean, std, a, b
+        super().__init__(mean, std, 0, a, b)
+
+
+class UniformInitializer(Initializer):
+    """The class that Uniform is derived from.
+
+    Arguments:
+        diag_num: how many elements are diag_val instead, one after every diag_step others.
+    """
+
+    def __init__(
+        self, low: float = -1.0, high: float = 1.0, seed: int = 0, diag_num: int = 0, diag_step: int = 0,
+        diag_val: float = 1.0,
+    ) -> None:  # fmt: skip
+        self.low, self.high, self._seed = low, high, seed
+        self._diagonal = diag_num, diag_step, diag_val
 
     def _values(self, shape: Shape) -> Any:
-        draw = host_draw()
-        out = draw.normal(self.mean, self.std, shape)
-        for _ in range(1000):
-            outside = (out < self.a) | (out > self.b)
-            if not outside.any():
-                return out
-            out[outside] = draw.normal(self.mean, self.std, int(outside.sum()))
-        return np.clip(out, self.a, self.b)  # the interval is far out in a tail
+        out = _stream(self._seed).uniform(self.low, self.high, shape)
+        n, step, value = self._diagonal
+        if n:
+            out.reshape(-1)[: n * (step + 1) : step + 1] = value
+        return out
 
 
-class Uniform(Initializer):
+class Uniform(UniformInitializer):
     """Initialize from the uniform distribution on [low, high).
 
     Arguments:
@@ -92,17 +137,31 @@ class Uniform(Initializer):
     """
 
     def __init__(self, low: float = -1.0, high: float = 1.0, name: str | None = None) -> None:
-        self.low, self.high = low, high
+        super().__init__(low, high)
+
+
+class _ScaledByFans(Initializer):
+    _uniform: bool
+    _seed: int
+
+    def _std(self, shape: Shape) -> float:
+        raise NotImplementedError
 
     def _values(self, shape: Shape) -> Any:
-        return host_draw().uniform(self.low, self.high, shape)
+        draw, std = _stream(self._seed), self._std(shape)
+        limit = math.sqrt(3.0) * std
+        return draw.uniform(-limit, limit, shape) if self._uniform else draw.normal(0.0, std, shape)
 
 
-class _Xavier(Initializer):
+class XavierInitializer(_ScaledByFans):
+    """The class that XavierUniform and XavierNormal are derived from."""
+
     def __init__(
-        self, fan_in: float | None = None, fan_out: float | None = None, gain: float = 1.0, name: str | None = None
-    ) -> None:
+        self, uniform: bool = True, fan_in: float | None = None, fan_out: float | None = None, seed: int = 0,
+        gain: float = 1.0,
+    ) -> None:  # fmt: skip
         self.fan_in, self.fan_out, self.gain = fan_in, fan_out, gain
+        self._uniform, self._seed = uniform, seed
 
     def _std(self, shape: Shape) -> float:
         found = fans(shape)
@@ -111,7 +170,7 @@ class _Xavier(Initializer):
         return self.gain * math.sqrt(2.0 / (fan_in + fan_out))
 
 
-class XavierNormal(_Xavier):
+class XavierNormal(XavierInitializer):
     """Initialize from a normal distribution with std `gain * sqrt(2 / (fan_in + fan_out))` (Glorot and Bengio, 2010).
 
     Arguments:
@@ -124,11 +183,13 @@ class XavierNormal(_Xavier):
         paddle.Size([2, 3])
     """
 
-    def _values(self, shape: Shape) -> Any:
-        return host_draw().normal(0.0, self._std(shape), shape)
+    def __init__(
+        self, fan_in: float | None = None, fan_out: float | None = None, gain: float = 1.0, name: str | None = None
+    ) -> None:
+        super().__init__(False, fan_in, fan_out, 0, gain)
 
 
-class XavierUniform(_Xavier):
+class XavierUniform(XavierInitializer):
     """Initialize uniformly in [-limit, limit], `limit = gain * sqrt(6 / (fan_in + fan_out))` (Glorot and Bengio, 2010).
 
     Arguments:
@@ -141,19 +202,25 @@ class XavierUniform(_Xavier):
         paddle.Size([2, 3])
     """
 
-    def _values(self, shape: Shape) -> Any:
-        limit = math.sqrt(3.0) * self._std(shape)
-        return host_draw().uniform(-limit, limit, shape)
+    def __init__(
+        self, fan_in: float | None = None, fan_out: float | None = None, gain: float = 1.0, name: str | None = None
+    ) -> None:
+        super().__init__(True, fan_in, fan_out, 0, gain)
 
 
-class _Kaiming(Initializer):
+class MSRAInitializer(_ScaledByFans):
+    """The class that KaimingUniform and KaimingNormal are derived from."""
+
     def __init__(
         self,
+        uniform: bool = True,
         fan_in: float | None = None,
+        seed: int = 0,
         negative_slope: float = 0.0,
         nonlinearity: str = "relu",
         mode: str = "fan_in",
     ) -> None:
+        self._uniform, self._seed = uniform, seed
         if mode not in ("fan_in", "fan_out"):
             raise ValueError(f"{type(self).__name__}: mode is {mode!r}; expected 'fan_in' or 'fan_out'")
         self.fan_in, self.negative_slope, self.nonlinearity, self.mode = fan_in, negative_slope, nonlinearity, mode
@@ -163,7 +230,7 @@ class _Kaiming(Initializer):
         return calculate_gain(self.nonlinearity, self.negative_slope) / math.sqrt(fan)
 
 
-class KaimingNormal(_Kaiming):
+class KaimingNormal(MSRAInitializer):
     """Initialize from a normal distribution with std `gain / sqrt(fan)` (He et al., 2015).
 
     Arguments:
@@ -177,11 +244,17 @@ class KaimingNormal(_Kaiming):
         paddle.Size([2, 3])
     """
 
-    def _values(self, shape: Shape) -> Any:
-        return host_draw().normal(0.0, self._std(shape), shape)
+    def __init__(
+        self,
+        fan_in: float | None = None,
+        negative_slope: float = 0.0,
+        nonlinearity: str = "relu",
+        mode: str = "fan_in",
+    ) -> None:
+        super().__init__(False, fan_in, 0, negative_slope, nonlinearity, mode)
 
 
-class KaimingUniform(_Kaiming):
+class KaimingUniform(MSRAInitializer):
     """Initialize uniformly in [-limit, limit], `limit = gain * sqrt(3 / fan)` (He et al., 2015).
 
     Arguments:
@@ -196,9 +269,14 @@ class KaimingUniform(_Kaiming):
         True
     """
 
-    def _values(self, shape: Shape) -> Any:
-        limit = math.sqrt(3.0) * self._std(shape)
-        return host_draw().uniform(-limit, limit, shape)
+    def __init__(
+        self,
+        fan_in: float | None = None,
+        negative_slope: float = 0.0,
+        nonlinearity: str = "relu",
+        mode: str = "fan_in",
+    ) -> None:
+        super().__init__(True, fan_in, 0, negative_slope, nonlinearity, mode)
 
 
 class Orthogonal(Initializer):

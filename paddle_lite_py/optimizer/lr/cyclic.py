@@ -188,22 +188,20 @@ class CyclicLR(LRScheduler):
             raise ValueError(f"CyclicLR: scale_mode is {scale_mode!r}; expected 'cycle' or 'iterations'")
         down = step_size_up if step_size_down is None else step_size_down
         positive("CyclicLR", step_size_up=step_size_up, step_size_down=down)
-        self.max_lr, self.up, self.length = float(max_learning_rate), step_size_up, step_size_up + down
-        self.mode, self.exp_gamma, self.scale_fn = mode, exp_gamma, scale_fn
-        self.by_cycle = scale_mode == "cycle" if scale_fn else mode != "exp_range"
+        self.max_lr, self.cycle_size = float(max_learning_rate), float(step_size_up + down)
+        self.amplitude, self.step_up_pct = self.max_lr - base_learning_rate, step_size_up / self.cycle_size
+        self.mode, self.gamma, self.scale_fn = mode, exp_gamma, scale_fn or self._height
+        self.scale_mode = scale_mode if scale_fn else "iterations" if mode == "exp_range" else "cycle"
         super().__init__(base_learning_rate, last_epoch, verbose)
 
     def _height(self, number: float) -> float:
-        if self.scale_fn is not None:
-            return self.scale_fn(number)
-        return {"triangular": 1.0, "triangular2": 0.5 ** (number - 1)}.get(self.mode, self.exp_gamma**number)
+        return {"triangular": 1.0, "triangular2": 0.5 ** (number - 1)}.get(self.mode, self.gamma**number)
 
     def get_lr(self) -> float:
         """See LRScheduler."""
-        cycle = 1 + self.last_epoch // self.length
-        done = 1.0 + self.last_epoch / self.length - cycle
-        peak = self.up / self.length
+        cycle = 1 + self.last_epoch // self.cycle_size
+        done = 1.0 + self.last_epoch / self.cycle_size - cycle
+        peak = self.step_up_pct
         part = done / peak if done <= peak else (1 - done) / (1 - peak)
-        return self.base_lr + (self.max_lr - self.base_lr) * part * self._height(
-            cycle if self.by_cycle else self.last_epoch
-        )
+        height = self.scale_fn(cycle if self.scale_mode == "cycle" else self.last_epoch)
+        return self.base_lr + self.amplitude * part * height

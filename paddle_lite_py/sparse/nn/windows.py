@@ -184,7 +184,7 @@ class MaxPool3D(Layer):
         return f"kernel_size={self.ksize}, stride={self.stride}, padding={self.padding}"
 
 
-class BatchNorm(batch_norm._BatchNorm):
+class BatchNorm(batch_norm._BatchNormBase):
     """Batch normalization of a sparse tensor with dense channels, over its sites; see `paddle.nn.BatchNorm1D`.
 
     Examples:
