@@ -96,19 +96,24 @@ def pad_last(x: Tensor, pairs: list[tuple[int, int]], mode: str, value: float = 
     return _pad(x, tuple(widths), mode, value)
 
 
-def _positions(n: int, size: int, align_corners: bool, half: bool, scale: float | None) -> Any:
-    """Where each output index lies in the input."""
+def _positions(
+    n: int, size: int, align_corners: bool, half: bool, scale: float | None, middle: bool = False
+) -> Any:
+    """Where each output index lies in the input; `middle`: an output of size 1 samples the middle of x."""
     i = jnp.arange(size, dtype=jnp.float32)
     if align_corners:
         return i * ((n - 1) / (size - 1) if size > 1 else 0.0)
-    # As in Paddle, an output of size 1 samples the start of x, not its middle.
-    ratio = 0.0 if isinstance(size, int) and size == 1 else n / size if scale is None else 1 / scale
+    # As in Paddle, an output of size 1 samples the start of x, except in modes linear and trilinear.
+    start = isinstance(size, int) and size == 1 and not middle
+    ratio = 0.0 if start else n / size if scale is None else 1 / scale
     return (i + 0.5) * ratio - 0.5 if half else i * ratio
 
 
-def _linear(x: Any, axis: int, size: int, align_corners: bool, half: bool, scale: float | None) -> Any:
+def _linear(
+    x: Any, axis: int, size: int, align_corners: bool, half: bool, scale: float | None, middle: bool
+) -> Any:
     n = x.shape[axis]
-    at = jnp.clip(_positions(n, size, align_corners, half, scale), 0, n - 1)
+    at = jnp.clip(_positions(n, size, align_corners, half, scale, middle), 0, n - 1)
     low = jnp.floor(at).astype(jnp.int32)
     part = (at - low).astype(x.dtype).reshape([-1 if a == axis else 1 for a in range(x.ndim)])
     high = jnp.minimum(low + 1, n - 1)
@@ -160,7 +165,7 @@ def _interpolate(x: Any, /, size: Any, scale: Any, mode: str, align_corners: boo
         elif mode == "area":
             x = _area(x, axis, n)
         else:
-            x = _linear(x, axis, n, align_corners, half, s)
+            x = _linear(x, axis, n, align_corners, half, s, middle=mode != "bilinear")
     return x
 
 

@@ -167,7 +167,7 @@ CASES = {
     ),
     "interpolate": (
         lambda x, s: F.interpolate(x, size=s, mode="bilinear"), [S([1, 2, 4, 4]), S([2], "int64")],
-        [[floats(1, 2, 4, 4), ints(*s)] for s in ((8, 8), (6, 3))],
+        [[floats(1, 2, 4, 4), ints(*s)] for s in ((8, 8), (6, 3), (1, 1))],
     ),
     "rows up to their lengths": (
         masked_rows, [ROWS, S([None], "int64")], [[floats(3, 4), ints(1, 2, 3)], [floats(2, 4), ints(5, 2)]],

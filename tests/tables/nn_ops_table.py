@@ -264,11 +264,16 @@ rows("interpolate", normal(1, 2, 4, 5), tol=1e-4, options=[
     *({"size": n, "mode": "area"} for n in ([6, 7], [3, 2])),
     *({"size": [6, 7], "mode": m, "align_corners": True} for m in ("bilinear", "bicubic")),
     {"size": [6, 7], "mode": "bilinear", "align_mode": 1},
+    *({"size": [1, 1], "mode": m} for m in ("bilinear", "bicubic", "nearest", "area")),
 ])  # fmt: skip
 row("interpolate", normal(1, 4, 5, 2), size=[6, 7], mode="bilinear", data_format="NHWC")
-rows("interpolate", normal(1, 2, 5), options=[{"size": [7], "mode": "linear", "data_format": "NCW"}])
+rows("interpolate", normal(1, 2, 5), options=[
+    *({"size": [n], "mode": "linear", "align_mode": m, "data_format": "NCW"} for n in (7, 1) for m in (0, 1)),
+    {"scale_factor": [0.3], "mode": "linear", "data_format": "NCW"},
+])  # fmt: skip
 rows("interpolate", normal(1, 2, 2, 3, 2), options=[
-    *({"size": [3, 4, 5], "mode": m, "data_format": "NCDHW"} for m in ("trilinear", "nearest", "area")),
+    *({"size": n, "mode": m, "data_format": "NCDHW"} for n in ([3, 4, 5], [1, 1, 1])
+      for m in ("trilinear", "nearest", "area")),
 ])  # fmt: skip
 rows("pixel_shuffle", normal(1, 8, 2, 3), options=[{"upscale_factor": 2}])
 row("pixel_shuffle", normal(1, 2, 3, 8), upscale_factor=2, data_format="NHWC")

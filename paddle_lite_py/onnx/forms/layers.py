@@ -212,6 +212,8 @@ def resize(
     half = "half_pixel" if align_mode == 0 or interp_method == "bicubic" else "asymmetric"
     if interp_method == "nearest":
         half = "asymmetric"
+    elif half == "half_pixel" and interp_method in ("bilinear", "bicubic"):
+        half = "pytorch_half_pixel"  # an output of size 1 samples the start of x
     attrs: dict[str, Any] = {
         "mode": _RESIZED[interp_method], "coordinate_transformation_mode": "align_corners" if align_corners else half,
     }  # fmt: skip
