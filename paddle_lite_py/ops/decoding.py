@@ -49,7 +49,7 @@ def truncate_logits(logits: Array, top_k: Array, top_p: Array, /) -> Any:
     count = jnp.where(top_k <= 0, words, jnp.minimum(top_k, words))[:, None]
     among = jnp.where(jnp.arange(words) < count, ordered, -jnp.inf)
     probabilities = jax.nn.softmax(among, axis=-1)
-    before = jnp.cumsum(probabilities, -1) - probabilities
+    before = jnp.cumsum(probabilities, axis=-1) - probabilities
     is_kept = ((before < top_p[:, None]) | (top_p[:, None] >= 1)) & (among > -jnp.inf)
     least = jnp.take_along_axis(ordered, jnp.maximum(jnp.sum(is_kept, -1, keepdims=True) - 1, 0), -1)
     return jnp.where(logits >= least, logits, -jnp.inf)

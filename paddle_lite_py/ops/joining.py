@@ -136,7 +136,7 @@ def meshgrid(*args: Any, indexing: str = "ij") -> list[Any]:
 @op(name="_repeat_interleave")
 def _repeat_each(x: Any, index: Any = None, /, repeats: int = 1, axis: int | None = None) -> Any:
     x = x.reshape(-1) if axis is None else x
-    return jnp.repeat(x, repeats, axis or 0) if index is None else jnp.take(x, index, axis or 0)
+    return jnp.repeat(x, repeats, axis or 0) if index is None else jnp.take(x, index, axis=axis or 0)
 
 
 @op(name="_repeat_by")

@@ -96,9 +96,7 @@ def pad_last(x: Tensor, pairs: list[tuple[int, int]], mode: str, value: float = 
     return _pad(x, tuple(widths), mode, value)
 
 
-def _positions(
-    n: int, size: int, align_corners: bool, half: bool, scale: float | None, middle: bool = False
-) -> Any:
+def _positions(n: int, size: int, align_corners: bool, half: bool, scale: float | None, middle: bool = False) -> Any:
     """Where each output index lies in the input; `middle`: an output of size 1 samples the middle of x."""
     i = jnp.arange(size, dtype=jnp.float32)
     if align_corners:
@@ -109,15 +107,13 @@ def _positions(
     return (i + 0.5) * ratio - 0.5 if half else i * ratio
 
 
-def _linear(
-    x: Any, axis: int, size: int, align_corners: bool, half: bool, scale: float | None, middle: bool
-) -> Any:
+def _linear(x: Any, axis: int, size: int, align_corners: bool, half: bool, scale: float | None, middle: bool) -> Any:
     n = x.shape[axis]
     at = jnp.clip(_positions(n, size, align_corners, half, scale, middle), 0, n - 1)
     low = jnp.floor(at).astype(jnp.int32)
     part = (at - low).astype(x.dtype).reshape([-1 if a == axis else 1 for a in range(x.ndim)])
     high = jnp.minimum(low + 1, n - 1)
-    return jnp.take(x, low, axis) * (1 - part) + jnp.take(x, high, axis) * part
+    return jnp.take(x, low, axis=axis) * (1 - part) + jnp.take(x, high, axis=axis) * part
 
 
 def _cubic(x: Any, axis: int, size: int, align_corners: bool, scale: float | None) -> Any:
@@ -130,7 +126,7 @@ def _cubic(x: Any, axis: int, size: int, align_corners: bool, scale: float | Non
         near = ((a + 2) * d - (a + 3)) * d * d + 1
         far = ((a * d - 5 * a) * d + 8 * a) * d - 4 * a
         weight = jnp.where(d <= 1, near, far).astype(x.dtype).reshape([-1 if i == axis else 1 for i in range(x.ndim)])
-        out = out + jnp.take(x, jnp.clip(low + k, 0, n - 1).astype(jnp.int32), axis) * weight
+        out = out + jnp.take(x, jnp.clip(low + k, 0, n - 1).astype(jnp.int32), axis=axis) * weight
     return out
 
 
@@ -138,7 +134,7 @@ def _nearest(x: Any, axis: int, size: int, align_corners: bool, scale: float | N
     n = x.shape[axis]
     at = _positions(n, size, align_corners, False, scale)
     at = jnp.floor(at + 0.5) if align_corners else jnp.floor(at)
-    return jnp.take(x, jnp.clip(at, 0, n - 1).astype(jnp.int32), axis)
+    return jnp.take(x, jnp.clip(at, 0, n - 1).astype(jnp.int32), axis=axis)
 
 
 def _area(x: Any, axis: int, size: int) -> Any:
@@ -146,10 +142,11 @@ def _area(x: Any, axis: int, size: int) -> Any:
     n = x.shape[axis]
     i = jnp.arange(size)
     start, end = (i * n) // size, -((-(i + 1) * n) // size)
-    total = jnp.cumsum(x, axis)
+    total = jnp.cumsum(x, axis=axis)
     total = jnp.concatenate([jnp.zeros_like(jax.lax.slice_in_dim(total, 0, 1, axis=axis)), total], axis)
     shape = [-1 if a == axis else 1 for a in range(x.ndim)]
-    return (jnp.take(total, end, axis) - jnp.take(total, start, axis)) / (end - start).astype(x.dtype).reshape(shape)
+    count = (end - start).astype(x.dtype).reshape(shape)
+    return (jnp.take(total, end, axis=axis) - jnp.take(total, start, axis=axis)) / count
 
 
 @op(name="interpolate", amp="float32")

@@ -21,7 +21,7 @@ def _drawn(x: Any, ps: Any, threshold: Any, draw: Any, /, truncated: bool) -> An
     """Choose a category of each row by uniform numbers, the most probable first; return its probability and index."""
     order = ordering.argsort(-x, -1)
     p = jnp.take_along_axis(x, order, -1).astype(jnp.float32)
-    before = jnp.cumsum(p, -1) - p
+    before = jnp.cumsum(p, axis=-1) - p
     kept = (before < ps.reshape(-1, 1)) | (not truncated)
     kept = (kept & (p >= threshold.reshape(-1, 1))).at[:, 0].set(True)
     total = jnp.cumsum(jnp.where(kept, p, 0), -1)

@@ -56,6 +56,21 @@ class Flow(nn.Layer):
         return y
 
 
+class Resized(nn.Layer):
+    """One number for each way to resize, to sizes above, below and of 1, and values repeated."""
+
+    def forward(self, x):
+        made = [
+            F.interpolate(x, mode=m, **to)
+            for m in ("bilinear", "bicubic", "nearest", "area")
+            for to in ({"size": [1, 1]}, {"size": [3, 7]})
+        ]
+        made += [F.interpolate(x[:, 0], size=[n], mode="linear", data_format="NCW") for n in (1, 7)]
+        made.append(F.interpolate(x, scale_factor=1.5, mode="bilinear", align_mode=1))
+        made.append(paddle.repeat_interleave(x, paddle.to_tensor([1, 2, 3, 1, 2]), 3))
+        return paddle.stack([y.square().sum() for y in made])
+
+
 def floats(*shape):
     return np.random.RandomState(0).randn(*shape).astype("float32")
 
@@ -71,6 +86,7 @@ MODELS = {
     "transformer": (Bert, [S([2, 6], "int64")], [IDS]),
     "recurrent": (Recurrent, [S([2, 5, 3])], [floats(2, 5, 3)]),
     "branch and loop": (Flow, [S([4])], [floats(4)]),
+    "resized": (Resized, [S([1, 2, 5, 5])], [floats(1, 2, 5, 5)]),
 }
 
 
