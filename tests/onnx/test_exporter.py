@@ -57,18 +57,21 @@ class Flow(nn.Layer):
 
 
 class Resized(nn.Layer):
-    """One number for each way to resize, to sizes above, below and of 1, and values repeated."""
+    """Pictures resized to sizes of 1, below and above theirs."""
+
+    def __init__(self, mode):
+        super().__init__()
+        self.mode = mode
 
     def forward(self, x):
-        made = [
-            F.interpolate(x, mode=m, **to)
-            for m in ("bilinear", "bicubic", "nearest", "area")
-            for to in ({"size": [1, 1]}, {"size": [3, 7]})
-        ]
-        made += [F.interpolate(x[:, 0], size=[n], mode="linear", data_format="NCW") for n in (1, 7)]
-        made.append(F.interpolate(x, scale_factor=1.5, mode="bilinear", align_mode=1))
-        made.append(paddle.repeat_interleave(x, paddle.to_tensor([1, 2, 3, 1, 2]), 3))
-        return paddle.stack([y.square().sum() for y in made])
+        made = [F.interpolate(x, size=n, mode=self.mode) for n in ([1, 1], [3, 7])]
+        return paddle.concat([y.flatten() for y in made])
+
+
+class Repeated(nn.Layer):
+    def forward(self, x):
+        line = F.interpolate(x[:, 0], size=[1], mode="linear", data_format="NCW")
+        return paddle.repeat_interleave(line, paddle.to_tensor([1, 2, 3, 1, 2]), 1)
 
 
 def floats(*shape):
@@ -86,7 +89,11 @@ MODELS = {
     "transformer": (Bert, [S([2, 6], "int64")], [IDS]),
     "recurrent": (Recurrent, [S([2, 5, 3])], [floats(2, 5, 3)]),
     "branch and loop": (Flow, [S([4])], [floats(4)]),
-    "resized": (Resized, [S([1, 2, 5, 5])], [floats(1, 2, 5, 5)]),
+    **{
+        f"resized, {m}": (lambda m=m: Resized(m), [S([1, 2, 5, 5])], [floats(1, 2, 5, 5)])
+        for m in ("bilinear", "bicubic", "nearest", "area")
+    },
+    "repeated": (Repeated, [S([1, 2, 5, 5])], [floats(1, 2, 5, 5)]),
 }
 
 
