@@ -93,7 +93,6 @@ DRAWS = {
     "gaussian": lambda seed: paddle.gaussian([4], seed=seed),
     "uniform_": lambda seed: paddle.zeros([4]).uniform_(0.0, 1.0, seed),
     "Normal": lambda seed: paddle.distribution.Normal(0.0, 1.0).sample([4], seed),
-    "LogNormal": lambda seed: paddle.distribution.LogNormal(0.0, 1.0).sample([4], seed),
     "Uniform": lambda seed: paddle.distribution.Uniform(0.0, 1.0).sample([4], seed=seed),
 }
 
