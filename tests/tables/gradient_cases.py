@@ -144,6 +144,9 @@ def apart(key: str, order: str) -> bool:
         return order == "second" and row.attrs.get("axis") == 0
     if row.name == "cross_entropy":  # of soft labels, which it takes to sum to 1
         return order == "first" and "soft_label" in row.attrs
+    if row.name == "interpolate":  # to size 1 along one axis: it flows to the start, which the result does not sample
+        is_one = row.attrs.get("size") == [1] or "scale_factor" in row.attrs
+        return order == "first" and row.attrs["mode"] == "linear" and is_one and row.attrs.get("align_mode") != 1
     if row.name == "max_pool2d":  # a window of padding alone: the least number, or minus infinity
         return order == "out" and "ceil_mode" in row.attrs
     return APART.get(row.name.rpartition(".")[2]) == order
