@@ -36,7 +36,7 @@ def test_training_equals_eager(name):
         losses.append(exe.run(feed=batch(seed=i), fetch_list=[loss])[0])
         rate.step()
     compiled = next(iter(static.default_main_program().compiled.values()))
-    assert compiled.compilations == 1
+    assert compiled.compilations <= 1  # none if an earlier run has left it on the disk
     found = weights(net)
 
     paddle.disable_static()
