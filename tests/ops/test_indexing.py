@@ -273,6 +273,9 @@ def test_unknown_sizes():
 
 
 TRUTHS = [
+    (False,),
+    (0, True),
+    (0, False),
     (True, 0),
     (0, False, 1),
     (True, False),

@@ -230,7 +230,20 @@ class MSRAInitializer(_ScaledByFans):
         return calculate_gain(self.nonlinearity, self.negative_slope) / math.sqrt(fan)
 
 
-class KaimingNormal(MSRAInitializer):
+class _Kaiming(MSRAInitializer):
+    _is_uniform: bool
+
+    def __init__(
+        self,
+        fan_in: float | None = None,
+        negative_slope: float = 0.0,
+        nonlinearity: str = "relu",
+        mode: str = "fan_in",
+    ) -> None:
+        super().__init__(self._is_uniform, fan_in, 0, negative_slope, nonlinearity, mode)
+
+
+class KaimingNormal(_Kaiming):
     """Initialize from a normal distribution with std `gain / sqrt(fan)` (He et al., 2015).
 
     Arguments:
@@ -244,17 +257,10 @@ class KaimingNormal(MSRAInitializer):
         paddle.Size([2, 3])
     """
 
-    def __init__(
-        self,
-        fan_in: float | None = None,
-        negative_slope: float = 0.0,
-        nonlinearity: str = "relu",
-        mode: str = "fan_in",
-    ) -> None:
-        super().__init__(False, fan_in, 0, negative_slope, nonlinearity, mode)
+    _is_uniform = False
 
 
-class KaimingUniform(MSRAInitializer):
+class KaimingUniform(_Kaiming):
     """Initialize uniformly in [-limit, limit], `limit = gain * sqrt(3 / fan)` (He et al., 2015).
 
     Arguments:
@@ -269,14 +275,7 @@ class KaimingUniform(MSRAInitializer):
         True
     """
 
-    def __init__(
-        self,
-        fan_in: float | None = None,
-        negative_slope: float = 0.0,
-        nonlinearity: str = "relu",
-        mode: str = "fan_in",
-    ) -> None:
-        super().__init__(True, fan_in, 0, negative_slope, nonlinearity, mode)
+    _is_uniform = True
 
 
 class Orthogonal(Initializer):
