@@ -145,9 +145,9 @@ class VaryingShapes:
 
     def _make(self, args: Sequence[Any], _numbers: Any = (), sizes: Any = MappingProxyType({})) -> _ByNumPy | None:
         """Return the NumPy function of arrays like these, and how often it is run; None where it is slower once."""
+        traced = self._trace(*args)  # an error of this is the caller's
         try:
             with reading():
-                traced = self._trace(*args)
                 steps = Steps(traced.jaxpr)
                 numbers = frozenset([i for i, a in enumerate(args) if not hasattr(a, "shape")])
                 writer = write_function(steps, traced.out_info, numbers, sizes, RULES | BASELINE_RULES)

@@ -118,3 +118,13 @@ def test_a_cache_that_grows_stays_where_it_is():
     assert isinstance((tensor * 2)._payload, jax.Array)
     tensor.numpy()[0] = 0  # a copy
     np.testing.assert_array_equal(cache[0], x[0])
+
+
+def test_what_is_refused_is_refused_in_every_shape():
+    def floored(x):
+        return jax.numpy.floor(x * 1j)
+
+    run = tiered(floored, 1)
+    for n in range(1, 6):  # the first are compiled, the others looked at for NumPy
+        with pytest.raises(TypeError, match="floor does not accept dtype complex64"):
+            run(given(n))
