@@ -32,6 +32,7 @@ def op(
     windows: bool | Callable[[dict[str, Any]], bool] = False,
     plain: bool = False,
     keeps: bool = False,
+    broadcasts: bool = False,
     variadic: str | None = None,
     spread: Function | None = None,
     wider: Function | None = None,
@@ -55,6 +56,7 @@ def op(
             attributes say so.
         plain: True if XLA's plain emitters of kernels, which compile in half the time, serve it as well.
         keeps: True if its gradient had better begin with what the forward found than with its inputs.
+        broadcasts: True if it is elementwise, with NumPy's broadcasting, whatever the shapes.
         random: True if the function takes a JAX key first; the key is the framework's and not in the public signature.
         variadic: the list parameter that may be spread out as well: reshape(x, 2, 3).
         spread: a function of the arguments so spread out that gives the list, where that is not the list itself.
@@ -68,13 +70,13 @@ def op(
         kinds: dict[str, Any] = {"grad": grad, "amp": amp, "random": random, "effect": effect}
         kinds |= {"loops": loops, "windows": windows, "plain": plain, "keeps": keeps}
         spellings: dict[str, Any] = {"variadic": variadic, "wider": wider, "out_first": out_first}
-        spellings["spread"] = spread
-        return functools.partial(op, **names, **kinds, **spellings, reshapes=reshapes, views=views)
+        spellings |= {"spread": spread, "reshapes": reshapes}
+        return functools.partial(op, **names, **kinds, **spellings, broadcasts=broadcasts, views=views)
     made = Op(fn, name or fn.__name__, grad, amp, random, effect, loops, windows, keeps, plain)
     if made.name in REGISTRY:
         raise ValueError(f"op {made.name!r} is defined twice")
     REGISTRY[made.name] = made
-    made.is_operator, made.views = bool(operators), views
+    made.is_operator, made.views, made.broadcasts = bool(operators), views, broadcasts
     aliases = other_keywords(made.name, [p.name for p in made.tensor_params + made.attr_params])
     front = codegen.CallSpelling(aliases, variadic, wider, out_first, spread=spread)
     return _install(*codegen.make(made, front), methods, operators, inplace, reshapes)

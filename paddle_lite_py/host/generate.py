@@ -54,6 +54,9 @@ def _warning_switch() -> dict[str, Any]:
     return {"_warnings": changed[0][0], "_nothing": changed[0][1]} if len(changed) == 1 else {}
 
 
+# Among the names of generated code: CPython refuses to note a warning of it there, which raises TypeError instead.
+WARNINGS_RAISE = {"__warningregistry__": ()}
+
 _NAMES: dict[str, Any] = {
     **{f"_{kind.name}": kind for kind in DTYPES},
     **{f"_one_{kind.name}": np.ones((), kind) for kind in DTYPES},
@@ -78,6 +81,7 @@ _OPERATORS |= {np.equal: "==", np.not_equal: "!=", np.bitwise_and: "&", np.bitwi
 # By the name of a step the constant that changes nothing, and whether it may come first.
 _NEUTRAL = {"add": (0, True), "sub": (0, False), "mul": (1, True), "div": (1, False)}
 _NEUTRAL |= {"and": (-1, True), "or": (0, True), "xor": (0, True)}
+_FLOATS = frozenset(d for d in DTYPES if d.kind == "f")
 # Constants up to this size are compared.
 _FEW = 64
 # Steps whose rules give a tuple, even of one result.
@@ -131,6 +135,15 @@ class FunctionWriter:
             return np.errstate(all="ignore")(self.plain_function())
         first, last = "    old = _warnings.set(_nothing)\n    try:\n", "    finally:\n        _warnings.reset(old)\n"
         return self._compiled(first + self._body(8) + last)
+
+    def ufunc(self) -> np.ufunc | None:
+        """Return the ufunc that is all of it, for floats of one dtype: of other dtypes it may be another one."""
+        steps = [s for s in self.steps.list if s.name not in AS_THEY_ARE]
+        given, dtypes = [self.held[n].name for s in steps for n in s.reads], {a.dtype for s in steps for a in s.given}
+        if given != [f"a{i}" for i in range(len(self.steps.inputs))] or len(dtypes) != 1 or not dtypes <= _FLOATS:
+            return None
+        found = self.rules[steps[0].name](steps[0]) if steps[0].name in ELEMENTWISE else None
+        return found if isinstance(found, np.ufunc) else None
 
     def plain_function(self) -> Callable[..., Any]:
         """Return the function as a part of another one."""
@@ -232,7 +245,7 @@ class FunctionWriter:
         self.held[step.makes[0]] = HeldValue(self.held[step.makes[0]].name, shape)
 
     def _line(self, step: HostStep, made: str) -> None:
-        self.quiet = self.quiet and step.name in MOVES
+        self.quiet = self.quiet and (step.name in MOVES or ".dot(" in made)
         self.turns += 0 if self.fixed.issuperset(step.makes) else turns(step)
         names = [f"v{n}" for n in step.makes]
         several = "," if step.name in _SEVERAL else ""

@@ -30,7 +30,7 @@ from . import loops  # noqa: F401  (their rules)
 from .across import AcrossProcesses
 from .baseline import Baseline
 from .beside import OnOneDevice
-from .generate import FunctionWriter, write_function
+from .generate import WARNINGS_RAISE, FunctionWriter, write_function
 from .kept_steps import FoundSteps, KeptSteps, WrittenResults
 from .open_sizes import OpenFunctions
 from .rules import AS_THEY_ARE, ELEMENTWISE, cost
@@ -103,6 +103,7 @@ def tiered(
     most: int = MAX_STEPS,
     like: Sequence[Any] = (),
     deep: bool = False,
+    broadcasts: bool = False,
     operators: int = 0,
     written: WrittenResults | None = None,
     **options: Any,
@@ -113,6 +114,7 @@ def tiered(
         n: how many arguments it takes; None for a function that is XLA's whatever they are.
         like: what it is called with first, which tells whether plain emitters serve it.
         deep: it is made of many ops, so that its chains may be long: see cpu_compiler.prepare.
+        broadcasts: it is elementwise, with NumPy's broadcasting: what NumPy runs for some shapes serves for all.
         operators: of how many it is made. written: how its results stand in a file.
         windows, plain: see config.compiler_options. most: how many steps NumPy takes. options: of jax.jit, and `text`:
             see program_jit().
@@ -124,7 +126,8 @@ def tiered(
     if n is None:
         return xla
     trace = jax.jit(fn).trace if deep or watch else xla.trace
-    return Tiers(fn, xla, trace, donated, most, watch, KeptSteps(options.get("text"), written)).entry(n)
+    kept = KeptSteps(options.get("text"), written)
+    return Tiers(fn, xla, trace, donated, most, watch, kept, broadcasts).entry(n)
 
 
 def _is_pointwise(fn: Callable[..., Any], like: Sequence[Any]) -> bool:
@@ -157,7 +160,7 @@ class Tiers:
         fn: the function. xla: the same, compiled. trace: tells what it is made of, as that of jax.jit does.
         donated: whose memory XLA may reuse, by position. most: how many steps NumPy takes.
         watch: counts for how many kinds of arguments XLA compiles it; None where it compiles it for each.
-        kept: what earlier processes found.
+        kept: what earlier processes found. broadcasts: see tiered().
     """
 
     def __init__(
@@ -169,8 +172,10 @@ class Tiers:
         most: int = MAX_STEPS,
         watch: Watch | None = None,
         kept: KeptSteps | None = None,
+        broadcasts: bool = False,
     ) -> None:
         self.xla, self.trace, self.most, self.watch = xla, trace, most, watch
+        self.broadcasts = broadcasts
         self._kept = kept or KeptSteps(None)
         self.donated = frozenset(donated)
         self.name = getattr(fn, "__name__", "a function")
@@ -180,7 +185,8 @@ class Tiers:
 
     def entry(self, n: int) -> Callable[..., Any]:
         """Return the entry point: it finds at once what runs host arrays, and XLA arrays."""
-        call, self._become = _entry(n, self.donated)(self.known, self.xla, self.other)
+        make = _entry(n, self.donated, self.broadcasts)
+        call, self._become, self._apply = make(self.known, self.xla, self.other)
         if self.watch is not None:
             self._become(self._first)
             self.watch.when_varying = self._vary
@@ -243,6 +249,8 @@ class Tiers:
         elif found.steps is not None:
             writer = write_function(found.steps, found.results, _numbers_in(args))
         if writer is not None:
+            if self.broadcasts and (ufunc := writer.ufunc()) is not None:
+                self._apply(ufunc, args[0].dtype)
             return writer.function()
         run = self.handed(len(args))
         return _to_host(run, found.results) if found.hosted else run
@@ -374,10 +382,10 @@ def is_cheap(steps: list[HostStep]) -> bool:
     return len(steps) <= MAX_STEPS and is_at_most([*map(cost, steps)], _MOST + _MORE * len(steps))
 
 
-# Key: the number of arguments, and which are donated.
+# Key: the number of arguments, which are donated, and whether it broadcasts.
 @memo(256, context=False)
-def _entry(n: int, donated: frozenset[int]) -> Callable[..., tuple[Callable[..., Any], Callable[..., None]]]:
-    """Makes the entry of functions of n arrays, and what changes its way to XLA.
+def _entry(n: int, donated: frozenset[int], broadcasts: bool) -> Callable[..., tuple[Callable[..., Any], ...]]:
+    """Makes the entry of functions of n arrays, what changes its way to XLA, and what gives it a ufunc for a dtype.
 
     It is written out because each step of it shows in the time of an op.
     """
@@ -388,9 +396,10 @@ def _entry(n: int, donated: frozenset[int]) -> Callable[..., tuple[Callable[...,
     mixed = "".join([f"({a}.shape, {a}.dtype) if {a}.__class__ is _ndarray else {a}.__class__, " for a in names])
     others = " or ".join([f"{a}.__class__ is _jax_array" for a in names]) or "False"
     taken = [a if i in donated else f"{a} if {a}.__class__ is _jax_array else _given({a})" for i, a in enumerate(names)]
+    direct = _direct_lines(names) if broadcasts and names else ""
     text = f"""def make(_known, _xla, _other):
     def call({given}):
-        if {arrays}:
+        if {arrays}:{direct}
             try:
                 _run = _known[({key})]
             except KeyError:
@@ -406,12 +415,29 @@ def _entry(n: int, donated: frozenset[int]) -> Callable[..., tuple[Callable[...,
     def compile_by(xla, given=_for_xla):
         nonlocal _xla, _given
         _xla, _given = xla, given
-    _given = _for_xla
-    return call, compile_by
+    def apply(ufunc, dtype):
+        nonlocal _ufunc, _dtype
+        _ufunc, _dtype = ufunc, dtype
+    _given, _ufunc, _dtype = _for_xla, None, None
+    return call, compile_by, apply
 """
     env: dict[str, Any] = {"_ndarray": np.ndarray, "_jax_array": array_class(), "_for_xla": for_xla}
+    env |= {"_limit": small.limit, "_asarray": np.asarray, **WARNINGS_RAISE}
     exec(compile(text, f"{PACKAGE_DIR}<entry of tiers>", "exec"), env)
     return env["make"]
+
+
+def _direct_lines(names: Sequence[str]) -> str:
+    """Lines that apply the ufunc to arrays of its dtype; what it raises, or warns of, is left to the lines after it."""
+    alike = " and ".join([f"{a}.dtype is _dtype" for a in names])
+    return f"""
+            if {alike}:
+                try:
+                    _made = _ufunc({", ".join(names)})
+                    if _made.size <= _limit.most:
+                        return _made if _made.__class__ is _ndarray else _asarray(_made)
+                except Exception:
+                    pass"""
 
 
 # Key: the number of arguments.

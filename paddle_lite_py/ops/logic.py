@@ -72,7 +72,7 @@ def _compare(name: str, f: Callable[..., Any], what: str, value: str, methods: l
         return f(*promote_operands(x, y))
 
     fn.__name__ = fn.__qualname__ = name
-    made = op(fn, methods=[name, *methods], operators=[operator] if operator else [], grad=False)
+    made = op(fn, methods=[name, *methods], operators=[operator] if operator else [], grad=False, broadcasts=True)
     return _documented(made, f"Compare two tensors elementwise: `out = {what}`", "[1, 2, 3];[2, 2, 2]", value)
 
 

@@ -31,7 +31,7 @@ def _divide_rounded(x: Any, y: Any, name: Any = None, *, rounding_mode: str | No
     return div(x, y, rounding_mode=rounding_mode)
 
 
-@op(methods=["add"], operators=["__add__", "__radd__"], inplace="add_", wider=_add_scaled)
+@op(methods=["add"], operators=["__add__", "__radd__"], inplace="add_", wider=_add_scaled, broadcasts=True)
 def add(x: Array, y: Array, /) -> Any:
     """Add two tensors elementwise with broadcasting: `out = x + y`.
 
@@ -54,6 +54,7 @@ def add(x: Array, y: Array, /) -> Any:
     operators=["__sub__", "__rsub__"],
     inplace="subtract_",
     wider=_subtract_scaled,
+    broadcasts=True,
 )
 def subtract(x: Array, y: Array, /) -> Any:
     """Subtract two tensors elementwise with broadcasting: `out = x - y`.
@@ -69,7 +70,7 @@ def subtract(x: Array, y: Array, /) -> Any:
     return jnp.subtract(*promote_operands(x, y))
 
 
-@op(methods=["multiply", "mul"], operators=["__mul__", "__rmul__"], inplace="multiply_")
+@op(methods=["multiply", "mul"], operators=["__mul__", "__rmul__"], inplace="multiply_", broadcasts=True)
 def multiply(x: Array, y: Array, /) -> Any:
     """Multiply two tensors elementwise with broadcasting: `out = x * y`.
 
@@ -89,6 +90,7 @@ def multiply(x: Array, y: Array, /) -> Any:
     operators=["__truediv__", "__div__", "__rtruediv__", "__rdiv__"],
     inplace="divide_",
     wider=_divide_rounded,
+    broadcasts=True,
 )
 def divide(x: Array, y: Array, /) -> Any:
     """Divide two tensors elementwise with broadcasting: `out = x / y`.

@@ -84,7 +84,10 @@ class BoundOp(HasText):
         run = opened
         if run is None:
             text = functools.partial(text_or_none, "op", self)
-            run = tiered(check_memory(self.fn), len(args), self.windows, self.plain, OP_STEPS, args, text=text)
+            run = tiered(
+                check_memory(self.fn), len(args), self.windows, self.plain, OP_STEPS, args, text=text,
+                broadcasts=self.op.broadcasts,
+            )  # fmt: skip
             run = divided_ops[0](self, run) if divided_ops else run
         check, look = self.evaluate_rule(self.op.input_check), self.evaluate_rule(self.op.output_check)
         run = run if look is None else look(run)

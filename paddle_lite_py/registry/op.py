@@ -57,6 +57,7 @@ class Op:
 
     custom = False  # it is the user's own
     on_host = False  # Python computes it, on arrays at hand
+    broadcasts = False  # it is elementwise, with NumPy's broadcasting, whatever the shapes
     recorded: Any = None  # the steps and numbers that it replays, if it is made of other ops
     # Its result is a view of its first argument; or which attributes make it one.
     views: ViewRule | Callable[[dict[str, Any]], ViewRule | None] | None = None
