@@ -19,6 +19,11 @@ Step = Callable[[Arrays, Arrays], Arrays]  # from carries, and what the loop onl
 
 # How much an iteration may record besides its carries: this multiple of their bytes, or this many bytes.
 MOST_TIMES, MOST_BYTES = 4, 1 << 14
+# What backward computes from what is recorded, rather than reading it.
+_CHEAP = frozenset(
+    "abs add broadcast_in_dim convert_element_type eq expand_dims ge gt integer_pow le lt max min mul ne neg not "
+    "reshape select_n sign square squeeze sub".split()
+)
 
 
 def record_loop(going: Callable[..., Any], step: Step, again: Step, size: int, keeps: bool) -> Callable[..., Any]:
@@ -148,7 +153,8 @@ class _KeptResiduals(_Iteration):
         only_read = {v: i for i, v in enumerate(given[n:])}
         variables = [v for v in needed if not isinstance(v, Literal)]
         changing = list(dict.fromkeys(v for v in variables if v not in only_read))
-        self.specs = [v.aval for v in changing]
+        self._derive, recorded = _split(made, changing, given[n:])
+        self.specs = [v.aval for v in recorded]
         # The source of each array that the gradient needs: a constant, a value only read, or ~ a recorded one.
         self._from: list[Any] = [
             _Constant(v.val) if isinstance(v, Literal) else (only_read[v] if v in only_read else ~changing.index(v))
@@ -156,8 +162,8 @@ class _KeptResiduals(_Iteration):
         ]
         for i, value in sorted(constants.items()):
             self._from.insert(i, _Constant(value))
-        self._more = [v for v in changing if v not in given[:n]]
-        outs = [*made.jaxpr.outvars[:n], *changing]
+        self._more = [v for v in recorded if v not in given[:n]]
+        outs = [*made.jaxpr.outvars[:n], *recorded]
         self._run = as_function(closed(made.jaxpr.replace(outvars=outs), made.consts))
         self._given = given[:n]
 
@@ -174,8 +180,24 @@ class _KeptResiduals(_Iteration):
 
     def backward(self, found: Sequence[Any], fixed: Arrays, cotangents: list[Any]) -> Any:
         """Gradients of carries, and of what is only read."""
+        found = self._derive(*found, *fixed)
         leaves = [at.value if isinstance(at, _Constant) else fixed[at] if at >= 0 else found[~at] for at in self._from]
         return jax.tree.unflatten(self._tree, leaves)(cotangents)
+
+
+def _split(made: Any, changing: list[Any], fixed: list[Any]) -> tuple[Callable[..., list[Any]], list[Any]]:
+    """Return which values of an iteration are to be recorded, and the function that gives all from these and what is
+    only read: one step from them costs less than to write and read an array.
+    """
+    recorded, derived = list(changing), list[Any]()
+    for eqn in made.jaxpr.eqns[::-1]:
+        if eqn.primitive.name in _CHEAP and eqn.outvars[0] in recorded:
+            known = {*recorded, *fixed, *made.jaxpr.constvars}
+            if known.issuperset(v for v in eqn.invars if not isinstance(v, Literal)):
+                recorded.remove(eqn.outvars[0])
+                derived.insert(0, eqn)
+    rest = made.jaxpr.replace(invars=[*recorded, *fixed], eqns=derived, outvars=changing)
+    return as_function(closed(rest, made.consts)), recorded
 
 
 def _pick(xs: Any, flags: list[bool]) -> list[Any]:

@@ -73,6 +73,28 @@ def test_backward_computes_nothing_again():
     assert products(True) == 3 and products(False) == 4
 
 
+def recorded(body):
+    def step(carry, fixed):
+        return (body(carry[0], *fixed),)
+
+    fixed = (jnp.asarray(W), jnp.asarray(B), jnp.int32(2))
+    specs = recorded_loop._KeptResiduals(step, (jnp.asarray(X),), fixed).specs
+    return [(spec.shape, spec.dtype.name) for spec in specs]
+
+
+@pytest.mark.parametrize(
+    ("name", "dtypes"),
+    [
+        ("a layer", ["float32", "float32"]),  # x and tanh, but not 1 - tanh
+        ("the same again", []),
+        ("a product with itself", ["float32"]),
+        ("a part that has no gradient", ["bool"]),
+    ],
+)
+def test_what_one_step_gives_is_not_recorded(name, dtypes):
+    assert recorded(BODIES[name]) == [((3, 4), dtype) for dtype in dtypes]
+
+
 def test_of_a_body_that_needs_much_only_carries_are_recorded(monkeypatch):
     monkeypatch.setattr(recorded_loop, "MOST_BYTES", 0)
     monkeypatch.setattr(recorded_loop, "MOST_TIMES", 0)
