@@ -315,7 +315,7 @@ class Deferred(Eager):
         wanted = self._wanted()
         if self._looks >= MAX_LOOKS or not wanted.kept or self._updated or self._has_backward:
             return False
-        if not program_of(self._steps, self._outside, wanted).is_new(self._outside):
+        if not program_of(self._steps, self._outside, wanted).is_rare(self._outside):
             return False
         wanted = Wanted(wanted.results, (), ())
         run = self._open_program(wanted, is_look=True)
@@ -323,7 +323,7 @@ class Deferred(Eager):
             return False
         program = program_of(self._steps, self._outside, wanted)
         try:
-            recurs = program.should_compile(self._outside) and not program.is_new(self._outside)
+            recurs = program.should_compile(self._outside) and not program.is_rare(self._outside)
             found = program.run(self._outside) if recurs else run()
         except Exception:  # flush() finds out which op has it
             return False
@@ -391,8 +391,8 @@ class Deferred(Eager):
         if self._operators >= MOST_REPEATED and not program.has_run() and is_growing(self._steps, self._outside):
             with sizes_vary():
                 return one_by_one(self._steps, self._outside)
-        should_compile = program.should_compile(self._outside)
-        if not should_compile or program.is_new(self._outside):
+        should_compile, is_rare = program.should_compile(self._outside), program.is_rare(self._outside)
+        if not should_compile or is_rare:
             run = self._open_program(wanted)
             found = None if run is None else run()
             if found is None and not should_compile:

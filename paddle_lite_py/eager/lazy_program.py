@@ -21,6 +21,7 @@ from .execute import NUMBERS
 from .open_programs import forget_open_with
 from .pending import Failed
 from .recorded_ops import AbstractSteps, Arrays, BackwardStep, CallStep, Steps, TracedSteps, one_by_one
+from .recurring import HOT
 
 MAX_PROGRAMS = 512
 MIN_ALIKE = 10  # programs of fewer ops may be of the same ones by chance
@@ -54,8 +55,8 @@ class LazyProgram(tape.Recurring):
         # The program's inputs: first those that may be overwritten, in the order of the results that replace them.
         self._order = list(dict.fromkeys((*wanted.donated, *range(len(outside)))))
         self._integers = {i: a for i, a in enumerate(outside) if a.__class__ is int}
-        # Key: shapes; whether they came before, not what is computed.
-        self._met_shapes: Memo[Any, bool] = Memo("shapes of eager ops", MAX_PROGRAMS)
+        # Key: shapes; how often they came, not what is computed.
+        self._met_shapes: Memo[Any, int] = Memo("shapes of eager ops", MAX_PROGRAMS)
         self._compiled: dict[bool, Any] = {}  # by whether it is of these integers
 
     def run(self, outside: Arrays) -> tuple[dict[int, Any], dict[int, Any]]:
@@ -86,10 +87,14 @@ class LazyProgram(tape.Recurring):
             run = program.without_compiler(*arrays)
         return None if run is None else self._nested(run(*arrays))
 
-    def is_new(self, outside: Arrays) -> bool:
-        """Whether arrays of these shapes come for the first time."""
+    def is_rare(self, outside: Arrays) -> bool:
+        """Whether arrays of these shapes come for the first time or, where shapes vary, not as often as there are some.
+
+        To trace and compile a net for a shape takes as long as to run it ten or twenty times with its sizes open.
+        """
         shapes = tuple([getattr(a, "shape", None) for a in outside])
-        return shapes not in self._met_shapes and self._met_shapes.put(shapes, True)
+        times = self._met_shapes.put(shapes, self._met_shapes.get(shapes, 0) + 1)
+        return times < max(HOT, len(self._met_shapes))
 
     def has_run(self) -> bool:
         """Whether it has run as one program, which it will again."""

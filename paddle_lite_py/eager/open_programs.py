@@ -21,8 +21,9 @@ from ..registry.open_attributes import opened, with_sizes_open
 from .execute import NUMBERS
 from .recorded_ops import Arrays, BackwardStep, CallStep, Steps, TracedSteps
 
-# Fewer than of an op: an epoch's last batch has a program of its own, and a third one means that sizes vary.
-TRACED_FIRST = 2
+# Fewer than of an op: the second one may be an epoch's last batch, but to leave its sizes open takes little longer than
+# to trace it.
+TRACED_FIRST = 1
 _open = OpenFunctions("programs of eager ops", TRACED_FIRST)
 # The other way to run these, with what a backward keeps, takes four times as long as to leave their sizes open.
 _looks = OpenFunctions("eager ops that go on waiting", 1)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core.dtypes import numpy_name
+from ..core.symbolic import has_symbolic
 from .rules import elementwise, plainly
 from .steps import WRAPPED, HostStep, UnknownStepError
 
@@ -147,8 +148,9 @@ def _select_n(step: HostStep) -> Any:
     if len(step.given) == 3 and step.given[0].dtype == bool:
         if not any(aval.shape for aval in step.given):
             return "({2} if {0} else {1})"
-        size = math.prod(step.made[0].shape)
-        return CHOICE if size < _MANY or step.made[0].dtype == bool else _select(step.made[0].dtype)
+        made = step.made[0]
+        is_small = not has_symbolic(made.shape) and math.prod(made.shape) < _MANY  # open: looked at once they are known
+        return CHOICE if is_small or made.dtype == bool else _select(made.dtype)
     if len(step.given) == 2:
         return "{1}"
     return lambda which, *cases: np.choose(which.astype(np.intp), cases, mode="clip")

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..core import small
 from ..core.dtypes import numpy_name
+from ..core.symbolic import has_symbolic
 from .rules import rule
 from .steps import PICKED, HostStep, UnknownStepError
 
@@ -71,12 +72,15 @@ def _rev(step: HostStep) -> str:
 def _concatenate(step: HostStep) -> str:
     made = step.made[0]
     # A cache that grows is copied once for each token, and not once more for XLA.
-    out = "" if math.prod(made.shape) <= small.MOST else f", _aligned({made.shape}, '{numpy_name(made.dtype)}')"
+    is_small = not has_symbolic(made.shape) and math.prod(made.shape) <= small.MOST
+    out = "" if is_small else f", _aligned({made.shape}, '{numpy_name(made.dtype)}')"
     return f"_concatenate(({_names(step)}), {step.params['dimension']}{out})"
 
 
-def aligned(shape: tuple[int, ...], dtype: str) -> np.ndarray:
-    """Return an empty array whose memory begins where XLA has arrays begin."""
+def aligned(shape: tuple[int, ...], dtype: str) -> np.ndarray | None:
+    """Return an empty array whose memory begins where XLA has arrays begin; None for a small one, which it copies."""
+    if math.prod(shape) <= small.MOST:
+        return None
     kind = np.dtype(dtype)
     size = math.prod(shape) * kind.itemsize
     memory = np.empty(size + _ALIGNMENT, np.uint8)

@@ -13,6 +13,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from ..core.symbolic import has_symbolic
 from .movement import padding
 from .rules import BASELINE_RULES, rule
 from .steps import HostStep, UnknownStepError
@@ -112,7 +113,9 @@ def _convolution(step: HostStep) -> Function:
     full, pad = _pad((images, channels, *space), [(0, 0)] * 2 + list(p["padding"]), (1, 1, *p["lhs_dilation"]), x.dtype)
     shape = (images, groups, each, *full.shape[2:])
     taps = math.prod(window)
-    product = _by_spots if math.prod(out) < taps else _by_taps if each == 1 else _by_columns
+    # Not asked of open sizes, for which the rule is evaluated again once they are known: it would be a condition.
+    are_few = not has_symbolic((*out, *window)) and math.prod(out) < taps
+    product = _by_spots if are_few else _by_taps if each == 1 else _by_columns
     sides = (tuple(window), p["window_strides"], p["rhs_dilation"], out)
     places = list(_taps(*(sides[::-1] if product is _by_spots else sides)))
     back = tuple(np.argsort(of_out))

@@ -190,6 +190,11 @@ def upsampling(net, optimizer, batches):
     return trained_on_pictures(batches, *layers)
 
 
+@scenario
+def few_windows_and_many(net, optimizer, batches):
+    return trained_on_pictures(batches, nn.Conv2D(1, 4, 5, padding=1), nn.Hardtanh())
+
+
 @pytest.fixture(autouse=True)
 def only_new_programs(monkeypatch):
     """Nothing is compiled as a whole."""
@@ -246,6 +251,12 @@ def test_one_function_serves_all_sizes(written):
     known = len(written)
     train(10, 8, 13)
     assert len(written) == known > 0
+
+
+def test_shapes_are_compiled_that_come_as_often_as_there_are_others():
+    program = lazy_program.LazyProgram((), (), lazy_program.Wanted((), (), ()))
+    rare = [program.is_rare([np.ones(n)]) for n in (1, 1, 1, 2, 2, 3, 4, 2, 2, 5, 1, 1)]
+    assert rare == [True, False, False, True, False, True, True, True, False, True, True, False]
 
 
 def test_an_error_is_that_of_the_op(written):

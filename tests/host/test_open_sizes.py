@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -14,6 +16,7 @@ from paddle_lite_py.core import symbolic
 from paddle_lite_py.core.jax_compat.sizes import standing_for
 from paddle_lite_py.eager.open_backward import OpenBackward
 from paddle_lite_py.host import open_sizes
+from paddle_lite_py.host.baseline import baseline
 from paddle_lite_py.host.tier import tiered
 
 SIZES = [7, 8, 9, 10, 30, 12, 3, 2, 1, 0, 25, 11, 40, 41]
@@ -369,3 +372,29 @@ def test_sizes_below_0_are_refused():
     for call in (paddle.rand, paddle.zeros, paddle.ones):
         with pytest.raises(ValueError, match="-2"):
             call([-2])
+
+
+CHOICES = {
+    "windows as columns or spots": lambda x: jax.lax.conv(x, np.ones((4, 1, 5, 5), "float32"), (1, 1), "VALID"),
+    "a choice by bits": lambda x: jnp.where(x > 0, x, 2 * x),
+    "memory that XLA takes over": lambda x: jnp.concatenate([x, x]),
+}
+
+
+def for_open_sizes(function, size):
+    """The NumPy function of pictures whose sizes stand for this one, and what that asks of them."""
+    scope = symbolic.Symbols()
+    scope.new("n")
+    with standing_for({"n": size}, scope.scope) as conditions:
+        x = jax.ShapeDtypeStruct((2, 1, scope.symbols["n"], scope.symbols["n"]), "float32")
+        closed, info = jax.make_jaxpr(function, return_shape=True)(x)
+        return baseline(closed, info, math.inf, sizes={"n": "a0.shape[2]"}), [*conditions.texts]
+
+
+@pytest.mark.parametrize("name", CHOICES)
+def test_by_what_means_numpy_computes_a_step_is_no_condition(name):
+    (run, asked), (_, of_large) = (for_open_sizes(CHOICES[name], size) for size in (8, 200))
+    assert asked == of_large
+    for n in (6, 8, 300):
+        x = array(2, 1, n, n)
+        np.testing.assert_allclose(run(x), jax.jit(CHOICES[name])(x), rtol=1e-4, atol=1e-4)
