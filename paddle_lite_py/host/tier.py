@@ -382,6 +382,18 @@ def is_cheap(steps: list[HostStep]) -> bool:
     return len(steps) <= MAX_STEPS and is_at_most([*map(cost, steps)], _MOST + _MORE * len(steps))
 
 
+# Lines that apply the ufunc to two arrays of its dtype if they, and so the result, are small, however they broadcast.
+# What it raises, or warns of, is left to the lines after these.
+_DIRECT = """
+            if a0.dtype is _dtype and a1.dtype is _dtype:
+                if (_size := a0.size) * a1.size <= _limit.most or a0.shape == a1.shape and _size <= _limit.most:
+                    try:
+                        _made = _ufunc(a0, a1)
+                        return _made if _made.__class__ is _ndarray else _asarray(_made)
+                    except Exception:
+                        pass"""
+
+
 # Key: the number of arguments, which are donated, and whether it broadcasts.
 @memo(256, context=False)
 def _entry(n: int, donated: frozenset[int], broadcasts: bool) -> Callable[..., tuple[Callable[..., Any], ...]]:
@@ -396,7 +408,7 @@ def _entry(n: int, donated: frozenset[int], broadcasts: bool) -> Callable[..., t
     mixed = "".join([f"({a}.shape, {a}.dtype) if {a}.__class__ is _ndarray else {a}.__class__, " for a in names])
     others = " or ".join([f"{a}.__class__ is _jax_array" for a in names]) or "False"
     taken = [a if i in donated else f"{a} if {a}.__class__ is _jax_array else _given({a})" for i, a in enumerate(names)]
-    direct = _direct_lines(names) if broadcasts and names else ""
+    direct = _DIRECT if broadcasts and n == 2 else ""
     text = f"""def make(_known, _xla, _other):
     def call({given}):
         if {arrays}:{direct}
@@ -425,19 +437,6 @@ def _entry(n: int, donated: frozenset[int], broadcasts: bool) -> Callable[..., t
     env |= {"_limit": small.limit, "_asarray": np.asarray, **WARNINGS_RAISE}
     exec(compile(text, f"{PACKAGE_DIR}<entry of tiers>", "exec"), env)
     return env["make"]
-
-
-def _direct_lines(names: Sequence[str]) -> str:
-    """Lines that apply the ufunc to arrays of its dtype; what it raises, or warns of, is left to the lines after it."""
-    alike = " and ".join([f"{a}.dtype is _dtype" for a in names])
-    return f"""
-            if {alike}:
-                try:
-                    _made = _ufunc({", ".join(names)})
-                    if _made.size <= _limit.most:
-                        return _made if _made.__class__ is _ndarray else _asarray(_made)
-                except Exception:
-                    pass"""
 
 
 # Key: the number of arguments.

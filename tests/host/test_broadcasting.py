@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 import warnings
 
 import jax
@@ -63,6 +64,16 @@ def test_results_that_are_not_small_are_xlas():
     assert (x + x)._payload.__class__ is np.ndarray
     large = x + paddle.ones([1, 32])
     assert large._payload.__class__ is not np.ndarray and float(large.sum()) == small.MOST * 4
+
+
+def test_nothing_large_is_made_to_find_out_that_it_is():
+    x, y = paddle.ones([20_000, 1]), paddle.ones([1, 200])
+    x + x, (x + y).numpy()
+    tracemalloc.start()
+    made = x + y
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert made.shape == [20_000, 200] and peak < 1 << 20
 
 
 def test_without_the_tier_all_is_xlas():
