@@ -236,6 +236,7 @@ class AdamW(Adam):
         name: str | None = None,
     ) -> None:
         self._lr_ratio, self._apply_decay_param_fun = lr_ratio, apply_decay_param_fun
+        self._params_name: set[str] = set()  # subclasses of users that decay parameters note them here
         super().__init__(
             *(learning_rate, beta1, beta2, epsilon, parameters, weight_decay, grad_clip),
             multi_precision=multi_precision,

@@ -19,7 +19,7 @@ from ..nn import unique_name
 from ..ops.placement import lay
 from ..registry.text import text_or_none
 from ..regularizer import L2Decay
-from . import checks, rows
+from . import checks, own_updates, rows
 from .lr import LRScheduler
 from .operators import operator
 from .parameter_group import ParameterGroup
@@ -62,6 +62,8 @@ class Optimizer(Versioned):
     _hyper: tuple[str, ...] = ()
     # True: the rule itself decays the parameter by its argument `weight_decay`.
     _decoupled = False
+    # True: in the updates of subclasses of users, L2 decay is added after what they make of the gradient.
+    _l2_in_rule = False
 
     def __init__(
         self,
@@ -202,14 +204,41 @@ class Optimizer(Versioned):
 
     def _update(self, group: ParameterGroup, active: list[int], grads: list[Tensor]) -> None:
         group.start(active, self._multi_precision)
+        made = type(self)
+        if made._append_optimize_op is not Optimizer._append_optimize_op or not hasattr(made, "_rule"):
+            return own_updates.update_each(self, group, active, grads)
         clip = self._clip_of(group)
         if clip is not None and clip.key() is None:
             pairs = clip([(group.params[i], g) for i, g in zip(active, grads, strict=True)])
             grads = [g for _, g in pairs]
         key, settings = self._settings(group, active)
+        alike = bool(group.scalars) and self._alike(group, active, settings)
+        if not state.interpreter.is_eager:
+            builder: Any = state.interpreter
+            builder.assumes(Unchanged.of(self, group, active, (key, settings), clip))
+        self._run_update(group, active, grads, key, settings, alike)
+
+    def _append_optimize_op(self, block: Any, param_and_grad: Any) -> None:
+        """Update one parameter: subclasses may replace this, or call it with another gradient or learning rate."""
+        param, grad = own_updates.pair(param_and_grad)
+        if not hasattr(type(self), "_rule"):
+            raise NotImplementedError(f"{type(self).__name__} must define _append_optimize_op(block, param_and_grad)")
+        group, i = own_updates.place_of(self, param)
+        setting = self._settings(group, [i])[1][0]
+        plain = setting if own_updates.in_rule(self, setting) else setting._replace(decay="", coeff=0.0)
+        self._run_update(group, [i], [grad], None, (plain,), alike=bool(group.scalars))
+
+    def _create_param_lr(self, param_and_grad: Any) -> Tensor:
+        """Return the learning rate of a parameter, for updates of subclasses."""
+        factor = own_updates.pair(param_and_grad)[0].optimize_attr["learning_rate"]
+        rate = wrap(self._rate()) if state.interpreter.is_eager else self._trace_rate(state.interpreter)
+        return rate if factor == 1.0 else rate * factor
+
+    def _run_update(
+        self, group: ParameterGroup, active: list[int], grads: list[Any], key: Any, settings: Any, alike: bool
+    ) -> None:
         skip = self._auxiliary_vars.get("found_inf")
         made = type(self)
-        alike = bool(group.scalars) and self._alike(group, active, settings)
         recipe = Recipe(self.type, made._rule, group.slots, settings, key, skip is not None, made._numbers, alike)
         handles = group.handles(active)
         flags = () if skip is None else (skip,)
@@ -221,7 +250,6 @@ class Optimizer(Versioned):
             state.interpreter.update(rule, self._rate(), grads, handles, flags)
         else:
             builder: Any = state.interpreter
-            builder.assumes(Unchanged.of(self, group, active, (key, settings), clip))
             with no_grad():
                 rate = self._trace_rate(builder)
                 values = [g.values if isinstance(g, rows.RowsGradient) else g for g in grads]

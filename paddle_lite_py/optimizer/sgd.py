@@ -73,6 +73,7 @@ class Momentum(Optimizer):
     """
 
     _slots = (Accumulator("velocity"),)
+    _l2_in_rule = True
     _hyper = ("momentum", "use_nesterov", "rescale_grad")
 
     @no_effect(use_multi_tensor=ONE_CALL)

@@ -14,6 +14,7 @@ class Unchanged(NamedTuple):
     settings: Any
     clip: Any
     groups: int
+    own: tuple[Any, ...] = ()  # the optimizer, where its update is the user's code
 
     @classmethod
     def of(cls, optimizer: Any, group: Any, active: list[int], settings: Any, clip: Any) -> Unchanged:
@@ -23,7 +24,7 @@ class Unchanged(NamedTuple):
     @property
     def reads(self) -> tuple[Any, ...]:
         """Objects of the user whose code runs in an update."""
-        return (self.clip,)
+        return (self.clip, *self.own)
 
     def holds(self) -> bool:
         """Whether it is so."""

@@ -1,0 +1,79 @@
+"""Optimizers of users that replace or extend the update of one parameter, `_append_optimize_op`, as in PaddlePaddle.
+
+Then parameters are updated one after another, each with its gradient already clipped and decayed.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+from ..core.interpreter import no_grad, state
+from ..eager.tensor import Tensor
+from .parameter_group import ParameterGroup
+from .unchanged import Unchanged
+from .update import Setting
+
+
+class UpdateBlock:
+    """What such an update gets as the block of a program: the guards that PaddlePaddle's updates open do nothing."""
+
+    @property
+    def program(self) -> UpdateBlock:
+        """The program of the block."""
+        return self
+
+    def _optimized_guard(self, _param_and_grads: Any) -> AbstractContextManager[None]:
+        return nullcontext()
+
+
+BLOCK = UpdateBlock()
+
+
+def pair(param_and_grad: Any) -> tuple[Any, Any]:
+    """Return (parameter, gradient), which a parameter group has in a dict with its options."""
+    param, grad = param_and_grad["params"] if isinstance(param_and_grad, dict) else param_and_grad
+    return param, grad
+
+
+def place_of(optimizer: Any, param: Any) -> tuple[ParameterGroup, int]:
+    """Return the group of a parameter, and its position there."""
+    for group in optimizer._groups:
+        for i, p in enumerate(group.params):
+            if p is param:
+                return group, i
+    raise ValueError(f"{type(optimizer).__name__}: parameter {param.name!r} is not one of those that it trains")
+
+
+def update_each(optimizer: Any, group: ParameterGroup, active: list[int], grads: list[Any]) -> None:
+    """Call the user's `_append_optimize_op` for each of these parameters."""
+    key, settings = optimizer._settings(group, active)
+    clip = optimizer._clip_of(group)
+    found = optimizer._auxiliary_vars.get("found_inf")
+    if not state.interpreter.is_eager:
+        builder: Any = state.interpreter
+        builder.assumes(Unchanged.of(optimizer, group, active, (key, settings), clip)._replace(own=(optimizer,)))
+    elif found is not None and bool(found):
+        return
+    pairs = [(group.params[i], g) for i, g in zip(active, grads, strict=True)]
+    with no_grad():
+        before = [] if found is None or state.interpreter.is_eager else [p.clone() for p, _ in pairs]
+        if clip is not None:
+            pairs = clip(pairs)
+        for (param, grad), setting in zip(pairs, settings, strict=True):
+            made = param, grad if in_rule(optimizer, setting) else _decayed(param, grad, setting)
+            grouped = bool(optimizer._param_groups) and isinstance(optimizer._param_groups[0], dict)
+            optimizer._append_optimize_op(BLOCK, {**group.options, "params": made} if grouped else made)
+        for (param, _), old in zip(pairs, before, strict=False):
+            param.set_value(found.reshape([]).where(old, param))
+
+
+def in_rule(optimizer: Any, setting: Setting) -> bool:
+    """Whether the rule of this optimizer, and not what comes before the user's update, decays a parameter."""
+    return optimizer._l2_in_rule and setting.decay == "l2"
+
+
+def _decayed(param: Any, grad: Tensor, setting: Setting) -> Tensor:
+    if setting.decay == "l2":
+        return grad + setting.coeff * param
+    return grad + setting.coeff * param.sign() if setting.decay == "l1" else grad
