@@ -25,11 +25,20 @@ class ClipGradBase(Versioned):
     """Base class of gradient clipping: called with (parameter, gradient) pairs, it returns such pairs."""
 
     def key(self) -> tuple[Any, ...] | None:
-        """Return the settings of the rule, hashable; None if there is only the user's own __call__."""
+        """Return the settings of the rule, hashable; None if a subclass itself says what becomes of gradients."""
+        made, base = type(self), ClipGradBase
+        own = made.__call__ is not base.__call__ or made._dygraph_clip is not base._dygraph_clip
+        return None if own else self._key()
+
+    def _key(self) -> tuple[Any, ...] | None:
         return None
 
     def __call__(self, params_grads: Sequence[tuple[Parameter, Tensor | None]]) -> list[tuple[Any, Any]]:
-        key = self.key()
+        return self._dygraph_clip(params_grads)
+
+    def _dygraph_clip(self, params_grads: Sequence[tuple[Parameter, Tensor | None]]) -> list[tuple[Any, Any]]:
+        """Return the clipped pairs: what subclasses of users replace in PaddlePaddle."""
+        key = self._key()
         if key is None:
             raise NotImplementedError(f"{type(self).__name__} must define __call__(params_grads)")
         chosen = [g for p, g in params_grads if g is not None and getattr(p, "need_clip", True)]
@@ -63,8 +72,7 @@ class ClipGradByValue(ClipGradBase):
     def __str__(self) -> str:
         return f"Clip Gradient By Value, min = {self.min:f}, max={self.max:f}"
 
-    def key(self) -> tuple[Any, ...]:
-        """See ClipGradBase."""
+    def _key(self) -> tuple[Any, ...]:
         return ("value", self.min, self.max)
 
 
@@ -88,8 +96,7 @@ class ClipGradByNorm(ClipGradBase):
     def __str__(self) -> str:
         return f"Gradient Clip By Norm, clip_norm={self.clip_norm:f}"
 
-    def key(self) -> tuple[Any, ...]:
-        """See ClipGradBase."""
+    def _key(self) -> tuple[Any, ...]:
         return ("norm", self.clip_norm)
 
 
@@ -119,8 +126,7 @@ class ClipGradByGlobalNorm(ClipGradBase):
     def __str__(self) -> str:
         return f"Gradient Clip By GlobalNorm, global_norm={self.clip_norm:f}"
 
-    def key(self) -> tuple[Any, ...]:
-        """See ClipGradBase."""
+    def _key(self) -> tuple[Any, ...]:
         return ("global_norm", self.clip_norm)
 
 

@@ -212,16 +212,40 @@ def test_clipping_can_be_called_on_its_own():
     assert net.weight.grad.max().item() == pytest.approx(0.1)
 
 
-def test_a_clipping_of_the_users_own():
-    class Half(paddle.nn.clip.ClipGradBase):
-        def __call__(self, params_grads):
-            return [(p, g * 0.5) for p, g in params_grads]
+def half(pairs):
+    return [(p, g * 0.5) for p, g in pairs]
 
+
+def own_clip(base, name, *given, after=False):
+    """A class of clipping whose method `name` halves gradients, those of its base class with `after`."""
+
+    def method(self, pairs):
+        return half(getattr(base, name)(self, pairs) if after else pairs)
+
+    return type("Half", (base,), {name: method})(*given)
+
+
+@pytest.mark.parametrize("static", [False, True])
+@pytest.mark.parametrize("name", ["__call__", "_dygraph_clip"])
+@pytest.mark.parametrize(
+    ("base", "given", "after", "expected"),
+    [
+        (paddle.nn.clip.ClipGradBase, (), False, -1.5),
+        (nn.ClipGradByGlobalNorm, (1.0,), False, -1.5),
+        (nn.ClipGradByNorm, (2.0,), True, -1.0),
+        (nn.ClipGradByValue, (1.0,), True, -0.5),
+    ],
+)
+def test_a_clipping_of_the_users_own(base, given, after, expected, name, static):
     w = paddle.create_parameter([1], "float32", default_initializer=nn.initializer.Constant(0.0))
-    opt = A.SGD(1.0, parameters=[w], grad_clip=Half())
-    (w * 1).sum().backward()
-    opt.step()
-    assert w.item() == -0.5
+    opt = A.SGD(1.0, parameters=[w], grad_clip=own_clip(base, name, *given, after=after))
+
+    def step():
+        (w * 3).sum().backward()
+        opt.step()
+
+    (paddle.jit.to_static(step) if static else step)()
+    assert w.item() == pytest.approx(expected, rel=1e-5)
 
 
 @pytest.mark.parametrize("static", [False, True])
