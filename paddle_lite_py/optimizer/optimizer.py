@@ -215,7 +215,11 @@ class Optimizer(Versioned):
         alike = bool(group.scalars) and self._alike(group, active, settings)
         if not state.interpreter.is_eager:
             builder: Any = state.interpreter
-            builder.assumes(Unchanged.of(self, group, active, (key, settings), clip))
+            own = tuple([self._added_to(group.params[s.row], group.options) for s in settings if s.decay == "own"])
+            builder.assumes(Unchanged.of(self, group, active, (key, settings), clip)._replace(own=own))
+        if any(s.decay == "own" for s in settings):
+            grads, settings = own_updates.own_decays(self, group, grads, settings, clip if key else None)
+            key = None
         self._run_update(group, active, grads, key, settings, alike)
 
     def _append_optimize_op(self, block: Any, param_and_grad: Any) -> None:
@@ -284,14 +288,17 @@ class Optimizer(Versioned):
     def _setting(self, group: ParameterGroup, i: int, hyper: tuple[tuple[str, Any], ...]) -> Setting:
         param, options = group.params[i], group.options
         rate = self._factor(param) * param.optimize_attr["learning_rate"]
-        decays, decay, coeff = param.regularizer, "", 0.0
+        decays, decay, coeff = self._added_to(param, options), "", 0.0
         if self._decoupled:
             hyper += (("weight_decay", self._decay_of(param, options)),)
-        elif decays is None:
-            decays = options.get("weight_decay", self._weight_decay)
         if decays is not None:
             decay, coeff = (decays.kind, decays.coeff) if hasattr(decays, "kind") else ("l2", float(decays))
         return Setting(i, rate, decay, coeff, param.need_clip, hyper, group.masters[i] is not None)
+
+    def _added_to(self, param: Parameter, options: dict[str, Any]) -> Any:
+        """Return the regularizer, or a coefficient, of what is added to the gradient of a parameter."""
+        own = param.regularizer
+        return own if own is not None or self._decoupled else options.get("weight_decay", self._weight_decay)
 
     def _hyper_of(self, options: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
         return tuple([(k, options[k] if k in options else getattr(self, f"_{k}")) for k in self._hyper])

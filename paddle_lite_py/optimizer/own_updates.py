@@ -55,16 +55,14 @@ def update_each(optimizer: Any, group: ParameterGroup, active: list[int], grads:
         builder.assumes(Unchanged.of(optimizer, group, active, (key, settings), clip)._replace(own=(optimizer,)))
     elif found is not None and bool(found):
         return
-    pairs = [(group.params[i], g) for i, g in zip(active, grads, strict=True)]
+    params = [group.params[i] for i in active]
     with no_grad():
-        before = [] if found is None or state.interpreter.is_eager else [p.clone() for p, _ in pairs]
-        if clip is not None:
-            pairs = clip(pairs)
-        for (param, grad), setting in zip(pairs, settings, strict=True):
-            made = param, grad if in_rule(optimizer, setting) else _decayed(param, grad, setting)
+        before = [] if found is None or state.interpreter.is_eager else [p.clone() for p in params]
+        grads = _prepared(optimizer, group, grads, settings, clip)
+        for made in zip(params, grads, strict=True):
             grouped = bool(optimizer._param_groups) and isinstance(optimizer._param_groups[0], dict)
             optimizer._append_optimize_op(BLOCK, {**group.options, "params": made} if grouped else made)
-        for (param, _), old in zip(pairs, before, strict=False):
+        for param, old in zip(params, before, strict=False):
             param.set_value(found.reshape([]).where(old, param))
 
 
@@ -73,7 +71,29 @@ def in_rule(optimizer: Any, setting: Setting) -> bool:
     return optimizer._l2_in_rule and setting.decay == "l2"
 
 
-def _decayed(param: Any, grad: Tensor, setting: Setting) -> Tensor:
+def own_decays(
+    optimizer: Any, group: ParameterGroup, grads: list[Any], settings: tuple[Setting, ...], clip: Any
+) -> tuple[list[Any], tuple[Setting, ...]]:
+    """Return gradients with what regularizers of users add, clipped before where `clip` is given, and what is left."""
+    own = [s if s.decay == "own" else s._replace(decay="") for s in settings]
+    left = [s._replace(decay="") if s.decay == "own" else s for s in settings]
+    return _prepared(optimizer, group, grads, own, clip), tuple(left)
+
+
+def _prepared(optimizer: Any, group: ParameterGroup, grads: list[Any], settings: Any, clip: Any) -> list[Any]:
+    pairs = [(group.params[s.row], g) for s, g in zip(settings, grads, strict=True)]
+    with no_grad():
+        if clip is not None:
+            pairs = clip(pairs)
+        return [
+            g if in_rule(optimizer, s) else _decayed(p, g, s, optimizer._added_to(p, group.options))
+            for (p, g), s in zip(pairs, settings, strict=True)
+        ]
+
+
+def _decayed(param: Any, grad: Tensor, setting: Setting, regularizer: Any) -> Tensor:
+    if setting.decay == "own":
+        return grad + regularizer(param, grad, BLOCK)
     if setting.decay == "l2":
-        return grad + setting.coeff * param
-    return grad + setting.coeff * param.sign() if setting.decay == "l1" else grad
+        return grad + param * setting.coeff
+    return grad + param.sign() * setting.coeff if setting.decay == "l1" else grad

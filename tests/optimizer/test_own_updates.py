@@ -50,6 +50,24 @@ def doubled(base):
     return Doubled
 
 
+class Tenth(paddle.regularizer.L2Decay):
+    """Adds a tenth of the sign to the gradient, whatever its base class adds."""
+
+    def __call__(self, param, grad, block):
+        return paddle.sign(param) * 0.1
+
+
+class TwiceL1(paddle.regularizer.L1Decay):
+    def __call__(self, param, grad, block):
+        return super().__call__(param, grad, block) * 2
+
+
+def with_own(params, regularizer):
+    params[1].regularizer = regularizer
+    clip = paddle.nn.ClipGradByGlobalNorm(0.5)
+    return A.Momentum(0.05, parameters=params, weight_decay=0.5, grad_clip=clip)
+
+
 def groups(params):
     return [{"params": params[:1], "weight_decay": 0.5}, {"params": params[1:], "weight_decay": 0.0}]
 
@@ -81,6 +99,12 @@ CASES = {
     "sgd": (lambda p: doubled(A.SGD)(0.05, parameters=p), [0.032, 0.032]),
     "momentum l2": (lambda p: doubled(A.Momentum)(0.05, parameters=p, weight_decay=0.5), [-0.4377, -0.4377]),
     "momentum groups": (lambda p: doubled(A.Momentum)(0.05, parameters=groups(p)), [-0.44657, -0.40912]),
+    "own regularizer": (lambda p: A.SGD(0.05, parameters=p, weight_decay=Tenth()), [0.16055, 0.16055]),
+    "own regularizer of one": (lambda p: with_own(p, TwiceL1(0.1)), [0.37533, 0.38664]),
+    "own regularizer and update": (
+        lambda p: doubled(A.SGD)(0.05, parameters=p, weight_decay=Tenth()),
+        [0.0164, 0.0164],
+    ),
     "l1 and clip": (
         lambda p: doubled(A.SGD)(0.05, parameters=p, weight_decay=L1, grad_clip=paddle.nn.ClipGradByGlobalNorm(0.5)),
         [0.40876, 0.40876],
