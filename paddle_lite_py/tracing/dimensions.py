@@ -21,7 +21,16 @@ from ..core.unknown_size import plain
 from ..ir.block import Value
 from ..registry.bound import BoundOp
 from ..registry.op import REGISTRY
-from .fitting import ResultCountError, fit_symbols, flat, inferred_by_samples, is_possible, serves_small, symbols_in
+from .fitting import (
+    ResultCountError,
+    fit_symbols,
+    flat,
+    inferred_by_samples,
+    inferred_with_equal,
+    is_possible,
+    serves_small,
+    symbols_in,
+)
 from .size_conditions import size_condition
 from .size_facts import NAMES, OPPOSITE, Fact, full_cuts, replace_weaker, undecided, windows_fit
 
@@ -235,6 +244,7 @@ class Dimensions:
                     specs = specs or inferred_by_samples(bound, inputs, symbols, free, alike=False)
             except ResultCountError as e:
                 raise self._unknown(names[0], user_frame(), e) from None
+            specs = specs or inferred_with_equal(self.symbols, self.measured.symbols, bound, inputs)
             if specs is not None:
                 return specs
         found = fit_symbols(self.symbols, bound, inputs, self.at_hand, self.measured.symbols)

@@ -52,7 +52,9 @@ def fit_symbols(
     sizes = [n for v in inputs if isinstance(v, Value) for n in v.shape]
     words = list(dict.fromkeys([w for n in sizes for w in symbols_in(n, symbols)]))[:MAX_SYMBOLS]
     pairs: list[tuple[str, Any]] = [(b, symbols[a]) for a, b in itertools.combinations(words, 2)]
-    others = [*dict.fromkeys([n for n in sizes if symbolic.is_symbolic(n) or n > 1]), 1]
+    # An argument's size is known before one that a run finds: it is never made the latter.
+    here = [n for n in sizes if not symbols_in(n, measured or {})]
+    others = [*dict.fromkeys([n for n in here if symbolic.is_symbolic(n) or n > 1]), 1]
     every = pairs + [(a, n) for a in words for n in others if a not in symbols_in(n, symbols)]
     if at_hand is not None:
         pairs, every = (
@@ -66,6 +68,24 @@ def fit_symbols(
         is_choice = len({name for name, _ in chosen}) == len(chosen)
         if is_choice and _fits(bound, inputs, kept | dict(chosen), found_later):
             return chosen
+    return None
+
+
+def inferred_with_equal(
+    symbols: dict[str, Any], measured: dict[str, Any], bound: BoundOp, inputs: tuple[Any, ...]
+) -> Any:
+    """Infer an op's results where sizes that a run finds are those of arguments that they meet; None if they cannot be.
+
+    The run finds out whether they are: each op of a part has the sizes of that run.
+    """
+    sizes = dict.fromkeys([n for v in inputs if isinstance(v, Value) for n in v.shape])
+    later = list(dict.fromkeys([w for n in sizes for w in symbols_in(n, measured)]))
+    here = [n for n in sizes if symbols_in(n, symbols) and not symbols_in(n, measured)]
+    for chosen in itertools.islice(itertools.product(here, repeat=len(later)) if later else (), MAX_TRIES):
+        # The symbol of a size that a run finds stands for one more.
+        same = {name: n + 1 for name, n in zip(later, chosen, strict=True)}
+        if (found := _inferred(bound, inputs, symbols | measured | same)) is not None:
+            return found
     return None
 
 

@@ -197,17 +197,31 @@ def as_long_as_the_longest(x, lengths):
     return paddle.zeros([2, int(lengths.max())]) + x.sum()
 
 
+def as_long_as_an_argument(x, n):
+    kept = paddle.arange(0, n.max(), dtype="int64")
+    return paddle.where(kept > 1, x[:, 0], x[:, 1]) * 2
+
+
 def kept_boxes(x, n):
     boxes = paddle.concat([x, x.abs()[:, :1]], 1).cumsum(1)
     return boxes[paddle.vision.ops.nms(boxes, 0.5, x[:, 0])] * n.sum()
 
 
-@pytest.mark.parametrize("function", [grown, as_long_as_the_longest, kept_boxes], ids=lambda f: f.__name__)
+SAID = [grown, as_long_as_the_longest, as_long_as_an_argument, kept_boxes]
+
+
+@pytest.mark.parametrize("function", SAID, ids=lambda f: f.__name__)
 def test_sizes_that_a_tensor_says(function, tmp_path):
     one_number = InputSpec([] if function is grown else [None], "int64")
     loaded = saved(function, [*ANY, one_number], tmp_path)
     for n in (3, 5):
         agree(loaded, function, rows(n), paddle.to_tensor(n if function is grown else [n, 1]))
+
+
+def test_a_size_that_a_tensor_says_must_be_that_of_the_argument_it_meets(tmp_path):
+    loaded = saved(as_long_as_an_argument, [*ANY, InputSpec([None], "int64")], tmp_path)
+    with pytest.raises(ValueError, match="sizes 2 and 5"):
+        loaded(rows(5), paddle.to_tensor([2]))
 
 
 class Chosen(paddle.nn.Layer):
