@@ -15,6 +15,7 @@ import numpy as np
 from ..core import dtypes
 from ..core.argument_docs import document as _document
 from ..core.arrays import is_array
+from ..core.flags import set_flags
 from ..core.interpreter import state
 from ..core.no_effect import no_effect
 from ..eager.casting import choose_interpreter
@@ -158,9 +159,12 @@ def check_numerics(
     return wrap(jnp.asarray(counts)), wrap(jnp.asarray(values))
 
 
+_ABORTING = (DebugMode.CHECK_NAN_INF_AND_ABORT, DebugMode.CHECK_ALL_AND_ABORT)
+
+
 def _report(what: str, counts: Any, mode: DebugMode) -> None:
     text = f"{what}: {int(counts[0])} NaN and {int(counts[1])} infinities"
-    if mode in (DebugMode.CHECK_NAN_INF_AND_ABORT, DebugMode.CHECK_ALL_AND_ABORT):
+    if mode in _ABORTING:
         raise FloatingPointError(text)
     print(text)
 
@@ -225,7 +229,10 @@ class _Checker:
 
 
 def enable_tensor_checker(checker_config: TensorCheckerConfig) -> None:
-    """Check the results of all eager ops of this thread for NaN and infinity; this is slow.
+    """Check the results of all ops for NaN and infinity; this is slow.
+
+    It sets FLAGS_check_nan_inf. Where only some ops are checked, or the mode prints, it looks at eager ops of this
+    thread.
 
     Arguments:
         checker_config: a TensorCheckerConfig.
@@ -242,7 +249,8 @@ def enable_tensor_checker(checker_config: TensorCheckerConfig) -> None:
         >>> paddle.amp.debugging.disable_tensor_checker()
     """
     if checker_config.enable and checker_config.update_and_check_step_id():
-        _observe(_Checker(checker_config), _Checker)
+        _in_force[:] = [checker_config]
+        _check(checker_config)
 
 
 def disable_tensor_checker() -> None:
@@ -256,11 +264,21 @@ def disable_tensor_checker() -> None:
         >>> paddle.log(paddle.zeros([1])).tolist()
         [-inf]
     """
+    if _in_force:
+        _in_force.clear()
+        set_flags({_FLAG: False})
     _observe(None, _Checker)
 
 
-def _checkers() -> list[_Checker]:
-    return [o for o in state.observers if isinstance(o, _Checker)]
+_FLAG = "FLAGS_check_nan_inf"
+_in_force: list[TensorCheckerConfig] = []  # at most one
+
+
+def _check(config: TensorCheckerConfig) -> None:
+    """Check as the settings say: by the flag, or where that says too little, by an observer of this thread's ops."""
+    of_all = config.debug_mode in _ABORTING and not (config.checked or config.skipped)
+    set_flags({_FLAG: of_all})
+    _observe(None if of_all else _Checker(config), _Checker)
 
 
 def set_checked_op_list(checked_op_list: Sequence[str] | None) -> None:
@@ -278,8 +296,9 @@ def set_checked_op_list(checked_op_list: Sequence[str] | None) -> None:
         [-inf]
         >>> paddle.amp.debugging.disable_tensor_checker()
     """
-    for checker in _checkers():
-        checker.config.checked = ops_called(checked_op_list)
+    for config in _in_force:
+        config.checked = ops_called(checked_op_list)
+        _check(config)
 
 
 def set_skipped_op_list(skipped_op_list: Sequence[str] | None) -> None:
@@ -297,8 +316,9 @@ def set_skipped_op_list(skipped_op_list: Sequence[str] | None) -> None:
         [-inf]
         >>> paddle.amp.debugging.disable_tensor_checker()
     """
-    for checker in _checkers():
-        checker.config.skipped = ops_called(skipped_op_list)
+    for config in _in_force:
+        config.skipped = ops_called(skipped_op_list)
+        _check(config)
 
 
 def check_layer_numerics(func: Callable[..., Any]) -> Callable[..., Any]:

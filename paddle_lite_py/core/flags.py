@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import ast
-import contextlib
 import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import jax
-
 from . import progress, small
 from .interpreter import layer_version, state
 from .memo import once
 from .no_effect import tell
-from .switches import baseline_tier, compiler_process, deferral, index_checks
+from .switches import baseline_tier, compiler_process, deferral, index_checks, nan_checks
 
 __all__ = ["get_flags", "set_flags"]
 
@@ -44,19 +41,9 @@ def _typed(name: str, value: Any) -> Any:
         raise ValueError(f"{name} is {value!r}; expected a value of the type {kind.__name__}") from None
 
 
-# What JAX checks for, and the settings of it in this thread, while there are any.
-_CHECKS = {"jax_debug_nans": jax.debug_nans, "jax_debug_infs": jax.debug_infs}
-_checking = contextlib.ExitStack()
-
-
 def _check_nan_inf(value: Any) -> None:
-    _checking.close()
-    for name, within in _CHECKS.items():
-        jax.config.update(name, bool(value))
-        if value:
-            # JAX's functions that check nothing for a while, such as those of loops, end the check of a whole process
-            # for their thread, but return to one of the thread.
-            _checking.enter_context(within(True))
+    state.interpreter.flush()
+    nan_checks.set(value)
     small.reset()
 
 
@@ -72,7 +59,7 @@ _ACTING |= {"FLAGS_cudnn_deterministic": lambda wanted: baseline_tier.set(not wa
 def set_flags(flags: dict[str, Any]) -> None:
     """Set flags of the process.
 
-    FLAGS_check_nan_inf makes every op fail at NaN and infinities; FLAGS_host_tier lets NumPy compute what
+    FLAGS_check_nan_inf makes every op of any thread fail at NaN and infinities; FLAGS_host_tier lets NumPy compute what
     is small on the CPU, FLAGS_defer_ops lets the ops of an eager training step wait and be one program,
     FLAGS_check_indices has compiled programs refuse indices out of range, FLAGS_compile_progress says what XLA compiles
     when that takes seconds, FLAGS_compiler_process has large programs compiled by a process of their own,

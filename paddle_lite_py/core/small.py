@@ -13,7 +13,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from .switches import is_on
+from .switches import is_on, nan_checks
 
 # Up to here NumPy is about as fast as XLA on most ops that have been called before, and on small ones faster.
 MOST = 32768
@@ -43,7 +43,7 @@ def most() -> int:
 
 def _find_limit() -> int:
     chosen = getattr(jax.config, "jax_default_device", None)
-    plain = limit.wanted and not getattr(jax.config, "jax_debug_nans", False) and jax.default_backend() == "cpu"
+    plain = limit.wanted and not nan_checks.on and jax.default_backend() == "cpu"
     return MOST if plain and (chosen is None or chosen == jax.local_devices()[0]) else _OFF
 
 

@@ -13,10 +13,10 @@ def is_on(name: str, default: str = "1") -> bool:
 
 
 class Switch:
-    """A setting that is on unless the environment or a flag says otherwise."""
+    """A setting that is on, or off, by default, unless the environment or a flag says otherwise."""
 
-    def __init__(self, name: str) -> None:
-        self.on = is_on(name)
+    def __init__(self, name: str, default: str = "1") -> None:
+        self.on = is_on(name, default)
 
     def set(self, wanted: bool) -> None:
         """Switch it on or off."""
@@ -42,3 +42,5 @@ baseline_tier = Switch("FLAGS_baseline_tier")
 baseline_tier.set(baseline_tier.on and not is_on("FLAGS_cudnn_deterministic", "0"))
 # Whether a run of a program looks at the indices that it is given: see ir/index_reads.py.
 index_checks = Switch("FLAGS_check_indices")
+# Whether the results of compiled functions are looked at for NaN and infinities: see nan_checks.py.
+nan_checks = Switch("FLAGS_check_nan_inf", "0")

@@ -30,8 +30,9 @@ from ..core.jax_compat.versions import warn_unknown
 from ..core.jax_compat.xla import COMPILED
 from ..core.mappings import dropping
 from ..core.memo import Memo
+from ..core.nan_checks import run_checked
 from ..core.processes import world
-from ..core.switches import baseline_tier, compiler_process
+from ..core.switches import baseline_tier, compiler_process, nan_checks
 from . import executables
 from .compiler_process import CompilerJob, process
 from .executables import ExecutableFile
@@ -60,7 +61,7 @@ def may_be_large(operators: int) -> bool:
 
 def may_warm() -> bool:
     """Whether NumPy may run a large program that is not compiled yet."""
-    return baseline_tier.on and serves() and not _looks_for_nan()
+    return baseline_tier.on and serves() and not nan_checks.on
 
 
 def warm_seconds(equations: int, share: float = SHARE) -> float:
@@ -79,10 +80,6 @@ def serves() -> bool:
         and getattr(jax.config, "jax_default_device", None) is None
         and world().size == 1
     )
-
-
-def _looks_for_nan() -> bool:
-    return getattr(jax.config, "jax_debug_nans", False)
 
 
 class UncompiledRuns(Protocol):
@@ -146,7 +143,11 @@ class OutOfProcessJit:
         return self.small.trace(*args)
 
     def __call__(self, *args: Any) -> Any:
-        """Run the program; arrays of the same kind as in the last call skip all checks."""
+        """Run the program."""
+        return run_checked(self._run, self.fn, self.donated, args) if nan_checks.on else self._run(*args)
+
+    def _run(self, *args: Any) -> Any:
+        """Run it; arrays of the same kind as in the last call skip all checks."""
         if self._last is not None:
             run, scalars = self._last
             try:
@@ -174,6 +175,8 @@ class OutOfProcessJit:
 
     def without_compiler(self, *args: Any) -> Function | None:
         """Return a way to run arrays like these, which may not come again, without compiling; None if there is none."""
+        if nan_checks.on:
+            return None
         arrays = _arrays(args)
         key = _kinds(arrays)
         run = self._known.get(key)
@@ -190,8 +193,8 @@ class OutOfProcessJit:
         self._known.clear()
 
     def _new(self, args: Sequence[Any]) -> Any:
-        # jax.jit distinguishes devices, and checks for NaN if that is enabled.
-        if jax.default_backend() != "cpu" or jax.device_count() > 1 or _looks_for_nan():
+        # jax.jit distinguishes devices; while results are checked, nothing else is compiled for later.
+        if jax.default_backend() != "cpu" or jax.device_count() > 1 or nan_checks.on:
             return self.small
         found: Any = loaded(self.named.of(args), self.device)
         if found is not None:

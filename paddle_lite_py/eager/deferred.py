@@ -26,6 +26,7 @@ from ..core.dtypes import is_inexact
 from ..core.errors import SparseError
 from ..core.interpreter import UpdateRule, state
 from ..core.references import is_shared
+from ..core.switches import nan_checks
 from ..cpu_compiler import may_be_large
 from ..host.varying import sizes_vary
 from ..registry.bound import BoundOp
@@ -104,7 +105,7 @@ class Deferred(Eager):
     def _is_over(self, bound: BoundOp) -> bool:
         """Whether nothing more should wait: there is much, an update has ended the step, or it was the turn of a loop
         of which nobody takes gradients any more."""
-        if self._updated or self._operators >= MOST:
+        if self._updated or self._operators >= MOST or nan_checks.on:
             return True
         if bound.operators > 1 and self._operators >= MOST_REPEATED:
             return any(isinstance(s, CallStep) and s.bound is bound for s in self._steps)
@@ -411,7 +412,7 @@ class Deferred(Eager):
     ) -> Callable[[], tuple[dict[int, Any], dict[int, Any]] | None] | None:
         """Return what computes results if sizes keep changing, which may fail with None; None if there is nothing."""
         promised = [p for i in wanted.results if (p := self._results[i]()) is not None]
-        if wanted.kept or len(promised) < len(wanted.results):
+        if wanted.kept or len(promised) < len(wanted.results) or nan_checks.on:
             return None
         return find_open(self._steps, self._outside, wanted.results, [p.dtype for p in promised], is_look)
 

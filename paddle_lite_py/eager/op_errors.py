@@ -11,11 +11,12 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ..core.errors import DivisorError, SparseError, original
+from ..core.nan_checks import NonFiniteError
 from ..registry.bound import BoundOp
 from .pending import payload_of
 from .tensor import Tensor
 
-KINDS = (ValueError, TypeError, SparseError, IndexError, NotImplementedError, MemoryError, DivisorError)
+KINDS = (ValueError, TypeError, SparseError, IndexError, NotImplementedError, MemoryError, DivisorError, NonFiniteError)
 
 
 class _Refused(NamedTuple):

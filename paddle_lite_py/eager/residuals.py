@@ -16,6 +16,7 @@ import numpy as np
 
 from ..core import symbolic
 from ..core.dtypes import numpy_name
+from ..core.nan_checks import for_gradients, locating
 from ..cpu_compiler import nested, prepare
 from ..host.kept_steps import WrittenResults, plainly_described
 from ..host.tier import program_jit, tiered
@@ -113,6 +114,7 @@ class Residuals:
         self.pull, self.arrays = pull, arrays
 
 
+for_gradients.add(Residuals)
 jax.tree_util.register_pytree_node(Residuals, lambda r: (r.arrays, r.pull), Residuals)
 
 
@@ -286,6 +288,8 @@ class Forward:
 
     def _vjp(self, takes: Takes, arrays: Sequence[Any]) -> tuple[Any, Any, Any]:
         diff = [a for a, t in zip(arrays, takes, strict=True) if t]
+        if locating.on:
+            self._flowing([*arrays])
         return jax.vjp(lambda d: self._flowing(_merged(takes, d, arrays)), diff, has_aux=True)
 
 

@@ -19,6 +19,7 @@ import jax
 from ..core import cache_checks
 from ..core.errors import GraphFreedError
 from ..core.memo import Memo
+from ..core.nan_checks import look
 from ..host.tier import added, tiered
 from ..registry.bound import ONES, BoundOp
 from ..registry.text import text_or_none
@@ -407,7 +408,9 @@ def walk(
             continue
         full = tuple([cts.get(i) for i in range(max(cts) + 1)])
         targets = [c for c in codes if c != -1]
-        for code, grad in zip(targets, vjp(bound, arrays, full, mask), strict=True):
+        found = vjp(bound, arrays, full, mask)
+        look(found, f"{bound.op.name}_grad")
+        for code, grad in zip(targets, found, strict=True):
             if grad is None or grad.dtype == jax.dtypes.float0:
                 continue
             if code >= 0:

@@ -8,7 +8,7 @@ import jax
 
 from ..core.interpreter import state
 from ..core.memo import Memo
-from ..core.switches import deferral
+from ..core.switches import deferral, nan_checks
 from ..registry.bound import BoundOp
 from .casting import eager_interpreter, is_watched
 from .deferred import Deferred
@@ -20,8 +20,7 @@ _served: Memo[None, bool] = Memo("whether ops may wait", 1, tiered=True)
 
 def _is_supported() -> bool:
     """Whether ops may wait here: on CPUs, where XLA's programs are made into what pays there."""
-    debugs = getattr(jax.config, "jax_debug_nans", False)
-    return not debugs and jax.default_backend() == "cpu" and jax.local_device_count() == 1 == jax.process_count()
+    return not nan_checks.on and jax.default_backend() == "cpu" and jax.local_device_count() == 1 == jax.process_count()
 
 
 def begun(bound: BoundOp, args: tuple[Any, ...]) -> tuple[Deferred, Any] | None:

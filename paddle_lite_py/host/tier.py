@@ -8,6 +8,7 @@ and the dtypes, not from what has run before.
 from __future__ import annotations
 
 import math
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -24,6 +25,7 @@ from ..core.errors import PACKAGE_DIR
 from ..core.jax_compat.sizes import is_at_most
 from ..core.mappings import make_room, room
 from ..core.memo import IdentityMemo, Memo, memo, once
+from ..core.nan_checks import CheckedJit, unchecked
 from ..core.processes import has_joined
 from ..cpu_compiler import OutOfProcessJit, may_be_large, prepare
 from . import loops  # noqa: F401  (their rules)
@@ -59,7 +61,9 @@ def xla_jit(fn: Callable[..., Any], windows: bool = False, plain: bool = False, 
     made: Any = jax.jit(fn, compiler_options=compiler_options(windows, plain), **options)
     if places.is_accelerator(jax.local_devices()[0]):
         made = OnOneDevice(made)
-    return AcrossProcesses(made) if has_joined() else made
+    if has_joined():
+        made = AcrossProcesses(made)
+    return CheckedJit(made, fn, options.get("donate_argnums", ()))
 
 
 def program_jit(
@@ -143,6 +147,18 @@ def _is_pointwise(fn: Callable[..., Any], like: Sequence[Any]) -> bool:
         return False
 
 
+# All that have an entry.
+_all: weakref.WeakSet[Tiers] = weakref.WeakSet()
+
+
+def _choose_again() -> None:
+    for each in list(_all):
+        each.choose()
+
+
+small.on_change(_choose_again)
+
+
 @once
 def _sum() -> Callable[[Any, Any], Any]:
     return tiered(lambda a, b: a + b, 2)  # not at import: XLA's options need a device
@@ -187,15 +203,26 @@ class Tiers:
         """Return the entry point: it finds at once what runs host arrays, and XLA arrays."""
         make = _entry(n, self.donated, self.broadcasts)
         call, self._become, self._apply = make(self.known, self.xla, self.other)
+        _all.add(self)
+        self._run_by(self.xla if self.watch is None else self._first)
         if self.watch is not None:
-            self._become(self._first)
             self.watch.when_varying = self._vary
         return call
+
+    def _run_by(self, xla: Callable[..., Any], given: Callable[[Any], Any] | None = None) -> None:
+        """Let what XLA runs be run by a function that takes what `given` makes of arrays of the host."""
+        self._used = xla, given or for_xla
+        self.choose()
+
+    def choose(self) -> None:
+        """Call that as the flags in force want it."""
+        xla, given = self._used
+        self._become(unchecked(xla), given)
 
     def _first(self, *args: Any) -> Any:
         """Return the first call that is XLA's."""
         assert self.watch is not None
-        self._become(self.xla)
+        self._run_by(self.xla)
         if are_sizes_varying() or only_moves(self.trace, args):
             self._vary()
         return self.xla(*args)
@@ -205,7 +232,7 @@ class Tiers:
         assert self.watch is not None
         xla, self.watch.when_varying = self.xla, None
         self.xla = VaryingShapes(lambda *args: xla(*map(for_xla, args)), self.trace, self.name)
-        self._become(self.xla, _unchanged)  # NumPy may run it: only a compiled function is given JAX arrays
+        self._run_by(self.xla, _unchanged)  # NumPy may run it: only a compiled function is given JAX arrays
 
     def other(self, *args: Any) -> Any:
         """Return a call that is new, or with other things than arrays of the host and numbers."""
@@ -229,7 +256,7 @@ class Tiers:
 
     def handed(self, n: int) -> Callable[..., Any]:
         """Return the compiled call for n arrays, like on_xla(), with the steps that lead there inlined."""
-        return self.on_xla if self.donated else _handing(n)(self.xla, _handed.get, for_xla)
+        return self.on_xla if self.donated else _handing(n)(unchecked(self.xla), _handed.get, for_xla)
 
     def _new(self, args: tuple[Any, ...]) -> Callable[..., Any]:
         """Return what runs arrays and numbers like these."""

@@ -13,6 +13,7 @@ import numpy as np
 from ..core import symbolic
 from ..core.dtypes import is_inexact
 from ..core.lazy_vjp import defvjp, differentiated_twice
+from ..core.nan_checks import locating
 from ..registry.bound import BoundOp, conjugate_gradient_convention
 from ..registry.op import Op
 from .block import Block, Operator, Value
@@ -142,6 +143,8 @@ def _grad(
             outs = [read(env, v) for v in block.outputs[:n_out]]
             return outs[:n_roots], outs[n_roots:]
 
+        if locating.on:
+            run_block(block, inputs)
         zeros = [jnp.zeros(symbolic.resolved(v.shape), v.dtype) for v in watched]
         with differentiated_twice() if again else nullcontext():
             roots, pull, rest = jax.vjp(forward, [inputs[i] for i in wrt], zeros, has_aux=True)

@@ -13,6 +13,7 @@ from jax.core import Tracer
 
 from ..core import symbolic
 from ..core.config import for_others
+from ..core.nan_checks import look
 from ..registry.bound import BoundOp
 from .block import Block, Operator, Value
 from .program import Program
@@ -50,6 +51,7 @@ def run_ops(ops: Sequence[Operator], env: Env, perturb: Env | None = None) -> No
         with jax.named_scope(scope_name(op, i)):
             out = (fn or concrete(op.bound).fn)(*args)
         outs = out if isinstance(out, tuple | list) else (out,)
+        look(outs, op.name, op.where, bool(op.bound.op.effect))
         cut = any(isinstance(v, Value) and v.requires_grad for v in op.inputs)
         for value, array in zip(op.outputs, outs, strict=True):
             env[value] = jax.lax.stop_gradient(array) if cut and not value.requires_grad else array

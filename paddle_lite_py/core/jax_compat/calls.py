@@ -23,8 +23,6 @@ def inlined(jaxpr: Any, consts: Sequence[Any], args: Sequence[Any]) -> list[Any]
         params = _of_a_call(len(args), len(jaxpr.outvars))
         return primitives.jit_p.bind(*args, **params | {"jaxpr": closed(jaxpr, consts)})
     except Exception as e:
-        if getattr(jax.config, "jax_debug_nans", False):  # JAX runs it once more, to tell where a NaN comes from
-            return jax.core.eval_jaxpr(jaxpr, consts, *args)
         warn_unknown("a call of a compiled function", e)
         return jax.core.eval_jaxpr(jaxpr, consts, *args)  # one by one, which takes longer
 
