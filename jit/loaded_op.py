@@ -17,13 +17,18 @@ from .artifact import ArtifactError
 MEANINGLESS = (AttributeError, IndexError, KeyError, StopIteration, AssertionError, ZeroDivisionError, OverflowError)
 
 
+class SavedIndexError(ArtifactError, IndexError):
+    """An index of a saved program is out of range: for these arguments, or in any call since the file is damaged."""
+
+
 @contextmanager
 def meaningful(name: str) -> Iterator[None]:
     """Make an ArtifactError of what is raised while operators of a file run that are none."""
     try:
         yield
     except MEANINGLESS as e:
-        raise ArtifactError(f"the program of `{name}` cannot be run: {type(e).__name__}: {e}") from e
+        kind = SavedIndexError if isinstance(e, IndexError) else ArtifactError
+        raise kind(f"the program of `{name}` cannot be run: {type(e).__name__}: {e}") from e
 
 
 def bind(name: str, program: Program) -> BoundOp:

@@ -41,6 +41,25 @@ def test_the_error_says_what_is_wrong(call: str, error: str, words: str):
     assert words in str(found.value)
 
 
+@pytest.mark.repeat
+def test_the_error_stays_the_same_once_an_op_has_seen_other_shapes():
+    def raised(call: str, given: dict[str, object]) -> str:
+        try:
+            eval(call, given)
+        except Exception as error:
+            return f"{type(error).__name__}: {re.sub('0x[0-9a-f]+|generated_tensor_[0-9]+', '', str(error))}"
+        return "nothing"
+
+    first = {call: raised(call, names()) for call, *_ in ALL}
+    for rows, columns in ((3, 3), (4, 3), (5, 3), (6, 4), (7, 5)):
+        x = paddle.ones([rows, columns])
+        other = {"x": x, "v": x[0], "m3": paddle.ones([rows, columns, columns]), "i": paddle.arange(rows)}
+        other |= {"c": x * 1j, "b": x > 0, "e": x[:0], "img": paddle.ones([rows - 1, 4, columns + 3, columns + 3])}
+        for call in first:
+            raised(call, names() | other)
+    assert {call: raised(call, names()) for call in first} == first
+
+
 # Words of JAX, NumPy and Python about their own functions.
 FOREIGN = re.compile(
     r"jax|jnp|Tracer|numpy|\bnp\.|arr_shape|contracting|single shape|at position|has no attribute|zip\(\)|list index"

@@ -141,11 +141,11 @@ def _index_operands(attrs: dict[str, Any], first: int = 1) -> Check | None:
             index, size = operands[at - 1], x.shape[dim]
             if index.__class__ is not int:
                 _within(index, -size, size, "the index", IndexError)
-            elif index >= size:  # which was not known when the plan was made
+            elif not -size <= index < size:  # which was not known when the plan was made
                 raise IndexError(f"index {index} is out of range for dimension {dim} of size {size}")
 
     def check_one(x: Any, index: Any) -> None:
-        if index.__class__ is not int or index >= x.shape[places[0][1]]:
+        if index.__class__ is not int or not 0 <= index < x.shape[places[0][1]]:
             check(x, index)
 
     return None if not places else check_one if at == 2 and first == 1 else check

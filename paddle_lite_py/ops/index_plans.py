@@ -139,7 +139,7 @@ def _parse_part(part: Any, shape: tuple[Any, ...], dims: Iterator[int], keep_mas
 
 def _parse_int(i: int, size: Any, dim: int) -> Any:
     if not isinstance(size, int):
-        return (AT,), i if i >= 0 else Tensor(np.int64(i))
+        return (AT,), i
     if not -size <= i < size:
         raise IndexError(f"index {i} is out of range for dimension {dim} of size {size}")
     return (AT,), i % size

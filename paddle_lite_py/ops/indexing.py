@@ -59,9 +59,7 @@ def _box(x: Any, operands: list[Any], plan: Plan) -> Box:
             size, n, step = x.shape[dim], x.shape[dim], 1
             start: Any = 0
             if kind == AT:
-                if isinstance(operand, int) and isinstance(size, int) and operand >= size and (size or are_numbers):
-                    raise IndexError(f"index {operand} is out of range for dimension {dim} of size {size}")
-                start, n = operand if isinstance(operand, int) else jnp.where(operand < 0, operand + size, operand), 1
+                start, n = _position(operand, size, dim, are_numbers), 1
             elif kind == CUT:
                 n, step = part[1], part[2]
                 start = operand + (n - 1) * step if step < 0 and n else operand
@@ -69,6 +67,15 @@ def _box(x: Any, operands: list[Any], plan: Plan) -> Box:
                 column.append(value)
             dim += 1
     return box
+
+
+def _position(index: Any, size: Any, dim: int, are_numbers: bool) -> Any:
+    """Return an index of a dimension, counted from its start."""
+    if not isinstance(index, int):
+        return jnp.where(index < 0, index + size, index)
+    if isinstance(size, int) and not -size <= index < size and (size or are_numbers):
+        raise IndexError(f"index {index} is out of range for dimension {dim} of size {size}")
+    return index if index >= 0 else index + size
 
 
 def _is_whole(x: Any, box: Box) -> bool:

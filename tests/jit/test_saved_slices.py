@@ -112,3 +112,31 @@ def test_a_row_that_a_run_does_not_find_is_an_error_that_names_it(function, tmp_
     for _ in range(3):  # run operator by operator at first, compiled later
         with pytest.raises(ArtifactError, match="index . is out of range for dimension 0 of size ."):
             loaded(x)
+
+
+def chosen_row(x, at):
+    y = x[x[:, 0] > 0]
+    for _ in range(3):
+        y = paddle.tanh(y) + 1
+    return y[at] * 2
+
+
+@pytest.mark.parametrize("columns", [3, 20_000], ids=["small", "large"])
+@pytest.mark.parametrize("at", [-3, 2])
+def test_an_index_into_too_few_rows_is_refused_in_each_run(tmp_path, at, columns):
+    f = paddle.jit.to_static(lambda x: chosen_row(x, at), input_spec=[InputSpec([None, None], "float32", "x")])
+    paddle.jit.save(f, str(tmp_path / "f"))
+    loaded = paddle.jit.load(str(tmp_path / "f"))
+
+    def rows(n):
+        values = np.full((6, columns), -1, "float32")
+        values[:n] = np.arange(1, n + 1)[:, None]
+        return paddle.to_tensor(values)
+
+    for _ in range(5):  # one by one at first, and compiled then
+        for n in (4, 2, 1, 3):
+            if n > 2:
+                np.testing.assert_allclose(loaded(rows(n)).numpy(), chosen_row(rows(n), at).numpy(), rtol=1e-5)
+            else:
+                with pytest.raises(IndexError, match=f"index {at} is out of range for dimension 0 of size {n}"):
+                    loaded(rows(n))
