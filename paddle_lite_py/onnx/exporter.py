@@ -11,15 +11,17 @@ from pathlib import Path
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
+from ..core import structure as nested
 from ..core import symbolic
 from ..core.config import portable
 from ..core.extras import install_hint
 from ..core.interpreter import no_grad
 from ..core.no_effect import only_known
 from ..core.quiet import quiet
-from ..ir.block import Operator, Value
+from ..ir.block import Block, Operator, Value
 from ..ir.lower import concrete, lower
 from ..ir.parts import runs_in_parts
 from ..ir.program import Program
@@ -30,6 +32,7 @@ from ..model_files.writing.emitter import Unwritable
 from ..static import Program as StaticProgram
 from ..static.saving import bound
 from ..tracing.as_traced import as_traced
+from ..tracing.effects import Argument
 from ..tracing.trace import Traced
 from .parts import in_parts
 from .pools import plain_pools
@@ -96,6 +99,7 @@ def export(
     if traced.effects or not (traced.checks is None or traced.checks.are_of_arguments):
         what = "changes state" if traced.effects else "holds asserts or raises on tensors"
         raise OnnxError(f"paddle.onnx.export of `{name}`: it {what}, which ONNX has no form of")
+    traced = _with_arguments(traced)
     program = without_acts(traced.program)
     names = [_identifier(n) for n in program.input_names[: traced.n_args]]
     if runs_in_parts(program):
@@ -106,6 +110,28 @@ def export(
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_bytes(model.SerializeToString())
     return str(target)
+
+
+def _with_arguments(traced: Traced) -> Traced:
+    """Return a trace whose results have the arguments among them that the function gives back as they are."""
+    places = list(_places(traced.structure))
+    if not any(isinstance(p, Argument) for p in places):
+        return traced
+    block, others = traced.program.block, iter(traced.program.block.outputs)
+    outputs = [block.inputs[p.position] if isinstance(p, Argument) else next(others) for p in places]
+    program = Program(Block(block.inputs, block.ops, outputs), traced.program.input_names)
+    return traced._replace(program=program, n_results=len(outputs))
+
+
+def _places(structure: Any) -> Iterator[Any]:
+    """Return what stands for each tensor of a result: an Argument, or a leaf."""
+    if isinstance(structure, nested.Nest):
+        for child in structure.children:
+            yield from _places(child)
+    elif structure is nested.LEAF:
+        yield structure
+    elif isinstance(structure, nested.Static) and isinstance(structure.value, Argument):
+        yield structure.value
 
 
 def _in_parts(name: str, traced: Traced, names: list[str], opset: int | None) -> Any:
@@ -134,6 +160,12 @@ def _by_jax(name: str, traced: Traced, names: list[str], opset: int | None) -> A
                 return in_parts(name, traced, names, max(opset or OLDEST_OPSET, OLDEST_OPSET))
         raise OnnxError(_unsupported(name, traced.program, e)) from e
     plain_pools(model)
+    _forget_unknown_sizes(model.graph)
+    made = {n for node in model.graph.node for n in node.output}
+    for i, (output, value) in enumerate(zip(model.graph.output, traced.program.block.outputs, strict=False)):
+        if output.name not in made:
+            raise OnnxError(f"paddle.onnx.export of `{name}`: result {i} is a constant; leave it out")
+        _state_sizes(output, value.shape)
     _keep_types(model, {n: v.dtype for n, v in zip(names, values, strict=True)})
     return model
 
@@ -157,10 +189,19 @@ def _function(traced: Traced) -> Any:
 
     def function(*args: Any) -> Any:
         with no_grad(), portable("onnx"):
-            outs = lowered(*args, *weights)[: traced.n_results]
+            outs = _apart(lowered(*args, *weights)[: traced.n_results], args)
         return outs[0] if len(outs) == 1 else tuple(outs)
 
     return function
+
+
+def _apart(outs: Sequence[Any], args: Sequence[Any]) -> list[Any]:
+    """Return results of which each is made by an operation of its own: a value has one name in ONNX."""
+    taken, found = [*args], []
+    for out in outs:
+        found.append(jnp.copy(out) if any(out is t for t in taken) else out)
+        taken.append(out)
+    return found
 
 
 def _identifier(name: str) -> str:
@@ -180,6 +221,23 @@ def _keep_types(model: Any, declared: dict[str, Any]) -> None:
                 node.input[:] = [inner if n == given.name else n for n in node.input]
             model.graph.node.insert(0, helper.make_node("Cast", [given.name], [inner], to=TensorProto.INT32))
             kind.elem_type = TensorProto.INT64
+
+
+def _forget_unknown_sizes(graph: Any) -> None:
+    """Drop what jax2onnx says of sizes inside that are not known: it names different ones alike, and a runtime puts
+    arrays of one size into one memory."""
+    known = [v for v in graph.value_info if all(d.HasField("dim_value") for d in v.type.tensor_type.shape.dim)]
+    del graph.value_info[:]
+    graph.value_info.extend(known)
+    for inner in (a.g for node in graph.node for a in node.attribute if a.HasField("g")):
+        _forget_unknown_sizes(inner)
+
+
+def _state_sizes(output: Any, shape: Sequence[Any]) -> None:
+    dims = output.type.tensor_type.shape.dim
+    for dim, n in zip(dims, shape, strict=True):
+        if symbolic.is_symbolic(n):
+            dim.dim_param = str(n)
 
 
 # -- unsupported operators -----------------------------------------------------------------------------------------

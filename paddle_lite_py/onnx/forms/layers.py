@@ -205,7 +205,7 @@ _RESIZED = {"nearest": "nearest", "bilinear": "linear", "linear": "linear", "tri
 @form("nearest_interp", "bilinear_interp", "linear_interp", "trilinear_interp", "bicubic_interp")
 def resize(
     w: OnnxWriter, to: Any, x: FileValue, *_: Any, data_format: str, interp_method: str, align_corners: bool,
-    align_mode: int,
+    align_mode: int, scale: Sequence[float] = (),
 ) -> FileValue:  # fmt: skip
     is_turned = is_last(data_format)
     kind, x = _first_type(to[0], data_format), to_first(w, x) if is_turned else x
@@ -221,8 +221,17 @@ def resize(
         attrs["nearest_mode"] = "round_prefer_ceil" if align_corners else "floor"
     if interp_method == "bicubic":
         attrs["cubic_coeff_a"] = -0.75
-    made = w.node("Resize", x, None, None, w.sizes(kind.shape), to=kind, **attrs)
+    factors = _factors(x.type.shape[2:], kind.shape[2:], scale)
+    scales, sizes = (w.constant([1, 1, *factors], "float32"), None) if factors else (None, w.sizes(kind.shape))
+    made = w.node("Resize", x, None, scales, sizes, to=kind, **attrs)
     return to_last(w, made) if is_turned else made
+
+
+def _factors(sizes: Sequence[Any], made: Sequence[Any], scale: Sequence[float]) -> list[float]:
+    """Return the factors to sample by; none where sizes say it, or where a runtime would make others of factors."""
+    known = not any(map(is_symbolic, (*sizes, *made)))
+    exact = all(int(np.float32(n) * np.float32(s)) == m for n, m, s in zip(sizes, made, scale, strict=False) if known)
+    return [float(s) for s in scale] if exact and [*sizes] != [*made] else []
 
 
 @form("grid_sample")
