@@ -60,6 +60,7 @@ class Tensor(TensorData):
     _source: Any = None
     _grad: Any = None
     _hooks: dict[int, Callable[[Any], Any]] | None = None
+    _retains = False  # its gradient although it is no leaf
     _changes = 0  # number of in-place changes
     _name: str | None = None
     _view: Any = None  # of a view: its root, and how it was taken (views.View)
@@ -289,15 +290,22 @@ class Tensor(TensorData):
         return state.interpreter.register_hook(self, hook)
 
     def retain_grads(self) -> None:
-        """Keep the gradient of this tensor in `.grad` although it is not a leaf."""
-        if self._source is not None:
-            me = weakref.ref(self)
+        """Keep the gradient of this tensor in `.grad` although it is not a leaf.
 
-            def keep(grad: Tensor) -> None:
-                if (tensor := me()) is not None:
-                    tensor._accumulate_plain(grad)
+        It is that of the last backward(), changed by the hooks that were registered before.
+        """
+        if self._source is None or self._retains:
+            return
+        if not state.interpreter.is_tracing:  # what a trace does to a tensor of its caller is gone afterwards
+            self.__dict__["_retains"] = True
+        me = weakref.ref(self)
 
-            self.register_hook(keep)
+        def keep(grad: Tensor) -> None:
+            if (tensor := me()) is not None:
+                state.interpreter.gradient_state(tensor)
+                tensor._set_grad(grad)
+
+        self.register_hook(keep)
 
     def _accumulate_plain(self, grad: Tensor) -> None:
         state.interpreter.gradient_state(self, True)
@@ -327,13 +335,13 @@ class Tensor(TensorData):
     # -- copies ----------------------------------------------------------------------------------------------------
     def __copy__(self) -> Tensor:
         out = type(self).__new__(type(self))
-        out.__dict__.update({k: v for k, v in self.__dict__.items() if k not in TIES})
+        out.__dict__.update({k: v for k, v in self.__dict__.items() if k not in ("_retains", *TIES)})
         return out
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
         out = type(self).__new__(type(self))
         memo[id(self)] = out
-        skipped = ("_payload", "_pending", "_source", "_grad", "_hooks", "_name", *TIES)
+        skipped = ("_payload", "_pending", "_source", "_grad", "_hooks", "_retains", "_name", *TIES)
         out.__dict__.update(copy.deepcopy({k: v for k, v in self.__dict__.items() if k not in skipped}, memo))
         # Data are immutable, so shared; a traced value would pass the gradient on.
         out._payload = self._payload if is_array(self._payload) else self.detach()._payload
@@ -343,7 +351,7 @@ class Tensor(TensorData):
         return out
 
     def __reduce__(self) -> tuple[Any, ...]:
-        left = ("_payload", "_pending", "_source", "_grad", "_hooks", *TIES)
+        left = ("_payload", "_pending", "_source", "_grad", "_hooks", "_retains", *TIES)
         kept = {k: v for k, v in self.__dict__.items() if k not in left}
         return _restore, (type(self), self.numpy(), kept)
 

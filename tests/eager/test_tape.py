@@ -203,6 +203,40 @@ def test_hook_on_a_leaf_and_retain_grads():
     assert x.grad.tolist() == [7.0]
 
 
+@pytest.mark.parametrize(
+    ("calls", "retained", "arriving"),
+    [
+        ("r", 6, 18),
+        ("rh", 6, 180),
+        ("hr", 60, 180),
+        ("hrh", 60, 1800),
+        ("rhr", 6, 180),
+        ("rr", 6, 18),
+        ("hrr", 60, 180),
+    ],
+)
+def test_what_is_retained_is_what_the_hooks_before_have_left(calls, retained, arriving):
+    x = leaf(1.0)
+    y = x * 3.0
+    for call in calls:
+        y.retain_grads() if call == "r" else y.register_hook(lambda g: g * 10.0)
+    z = (y * y).sum()
+    for _ in range(2):  # it is not added up
+        z.backward(retain_graph=True)
+        assert y.grad.tolist() == [retained]
+    assert x.grad.tolist() == [2.0 * arriving]
+
+
+def test_a_gradient_is_retained_once_after_a_change_in_place():
+    x = leaf(1.0)
+    y = x * 3.0
+    y.retain_grads()
+    y.multiply_(paddle.to_tensor([5.0]))
+    y.retain_grads()
+    (y * y).sum().backward()
+    assert y.grad.tolist() == [150.0] and x.grad.tolist() == [450.0]
+
+
 def test_register_hook_needs_a_gradient():
     with pytest.raises(RuntimeError, match="stop_gradient=True"):
         paddle.ones([1]).register_hook(lambda g: g)
