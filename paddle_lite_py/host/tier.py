@@ -21,10 +21,9 @@ from ..core import memory, small
 from ..core import place as places
 from ..core.arrays import array_class
 from ..core.config import compiler_options
-from ..core.errors import PACKAGE_DIR
 from ..core.jax_compat.sizes import is_at_most
 from ..core.mappings import make_room, room
-from ..core.memo import IdentityMemo, Memo, memo, once
+from ..core.memo import IdentityMemo, Memo, once
 from ..core.nan_checks import CheckedJit, unchecked
 from ..core.processes import has_joined
 from ..cpu_compiler import OutOfProcessJit, may_be_large, prepare
@@ -32,7 +31,8 @@ from . import loops  # noqa: F401  (their rules)
 from .across import AcrossProcesses
 from .baseline import Baseline
 from .beside import OnOneDevice
-from .generate import WARNINGS_RAISE, FunctionWriter, write_function
+from .entries import written_entry, written_handing
+from .generate import FunctionWriter, write_function
 from .kept_steps import FoundSteps, KeptSteps, WrittenResults
 from .open_sizes import OpenFunctions
 from .rules import AS_THEY_ARE, ELEMENTWISE, cost
@@ -201,8 +201,8 @@ class Tiers:
 
     def entry(self, n: int) -> Callable[..., Any]:
         """Return the entry point: it finds at once what runs host arrays, and XLA arrays."""
-        make = _entry(n, self.donated, self.broadcasts)
-        call, self._become, self._apply = make(self.known, self.xla, self.other)
+        make = written_entry(n, self.donated, self.broadcasts)
+        call, self._become, self._apply = make(self.known, self.xla, self.other, for_xla)
         _all.add(self)
         self._run_by(self.xla if self.watch is None else self._first)
         if self.watch is not None:
@@ -256,7 +256,7 @@ class Tiers:
 
     def handed(self, n: int) -> Callable[..., Any]:
         """Return the compiled call for n arrays, like on_xla(), with the steps that lead there inlined."""
-        return self.on_xla if self.donated else _handing(n)(unchecked(self.xla), _handed.get, for_xla)
+        return self.on_xla if self.donated else written_handing(n)(unchecked(self.xla), _handed.get, for_xla)
 
     def _new(self, args: tuple[Any, ...]) -> Callable[..., Any]:
         """Return what runs arrays and numbers like these."""
@@ -407,73 +407,3 @@ def are_small(steps: Steps) -> bool:
 def is_cheap(steps: list[HostStep]) -> bool:
     """Whether NumPy takes about as long for some steps as XLA would, compiled."""
     return len(steps) <= MAX_STEPS and is_at_most([*map(cost, steps)], _MOST + _MORE * len(steps))
-
-
-# Lines that apply the ufunc to two arrays of its dtype if they, and so the result, are small, however they broadcast.
-# What it raises, or warns of, is left to the lines after these.
-_DIRECT = """
-            if a0.dtype is _dtype and a1.dtype is _dtype:
-                if (_size := a0.size) * a1.size <= _limit.most or a0.shape == a1.shape and _size <= _limit.most:
-                    try:
-                        _made = _ufunc(a0, a1)
-                        return _made if _made.__class__ is _ndarray else _asarray(_made)
-                    except Exception:
-                        pass"""
-
-
-# Key: the number of arguments, which are donated, and whether it broadcasts.
-@memo(256, context=False)
-def _entry(n: int, donated: frozenset[int], broadcasts: bool) -> Callable[..., tuple[Callable[..., Any], ...]]:
-    """Makes the entry of functions of n arrays, what changes its way to XLA, and what gives it a ufunc for a dtype.
-
-    It is written out because each step of it shows in the time of an op.
-    """
-    names = [f"a{i}" for i in range(n)]
-    given = ", ".join(names)
-    arrays = " and ".join([f"{a}.__class__ is _ndarray" for a in names]) or "True"
-    key = "".join([f"{a}.shape, {a}.dtype, " for a in names])
-    mixed = "".join([f"({a}.shape, {a}.dtype) if {a}.__class__ is _ndarray else {a}.__class__, " for a in names])
-    others = " or ".join([f"{a}.__class__ is _jax_array" for a in names]) or "False"
-    taken = [a if i in donated else f"{a} if {a}.__class__ is _jax_array else _given({a})" for i, a in enumerate(names)]
-    direct = _DIRECT if broadcasts and n == 2 else ""
-    text = f"""def make(_known, _xla, _other):
-    def call({given}):
-        if {arrays}:{direct}
-            try:
-                _run = _known[({key})]
-            except KeyError:
-                return _other({given})
-            return _run({given})
-        if {others}:
-            return _xla({", ".join(taken)})
-        try:
-            _run = _known[({mixed})]
-        except KeyError:
-            return _other({given})
-        return _run({given})
-    def compile_by(xla, given=_for_xla):
-        nonlocal _xla, _given
-        _xla, _given = xla, given
-    def apply(ufunc, dtype):
-        nonlocal _ufunc, _dtype
-        _ufunc, _dtype = ufunc, dtype
-    _given, _ufunc, _dtype = _for_xla, None, None
-    return call, compile_by, apply
-"""
-    env: dict[str, Any] = {"_ndarray": np.ndarray, "_jax_array": array_class(), "_for_xla": for_xla}
-    env |= {"_limit": small.limit, "_asarray": np.asarray, **WARNINGS_RAISE}
-    exec(compile(text, f"{PACKAGE_DIR}<entry of tiers>", "exec"), env)
-    return env["make"]
-
-
-# Key: the number of arguments.
-@memo(256, context=False)
-def _handing(n: int) -> Callable[..., Callable[..., Any]]:
-    """Makes a function that gives n arrays to XLA."""
-    given = ", ".join([f"a{i}" for i in range(n)])
-    one = "_held[1] if (_held := _get(id({0}), _none))[1] is not None else _for_xla({0})"
-    taken = ", ".join([one.format(f"a{i}") for i in range(n)])
-    text = f"def make(_xla, _get, _for_xla):\n    def call({given}):\n        return _xla({taken})\n    return call\n"
-    env: dict[str, Any] = {"_none": (None, None)}
-    exec(compile(text, f"{PACKAGE_DIR}<to XLA>", "exec"), env)
-    return env["make"]
