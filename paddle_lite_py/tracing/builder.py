@@ -207,12 +207,20 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Owned
         return self.frame.detached[value]
 
     def _leaf(self, value: TracedValue, tensor: Tensor) -> TracedValue:
-        """Make a value without gradient a leaf, since the user has requested its gradients."""
+        """Make a value without gradient a leaf, since the user has requested its gradients.
+
+        Of a tensor that was one before its data were changed, gradients go on to where those of the former data go.
+        """
         if not np.issubdtype(value.dtype, np.inexact) and value.dtype.kind != "V":
             return value
+        before = value.frame.leaf_of(tensor, value)
         with self.inner(value.frame):  # where it was made: a branch that reads it must not keep it
-            leaf = self.emit(identity(), (value,), requires_grad=True)[0]
-        value.frame.leaves[leaf] = tensor
+            if before is None:
+                leaf = self.emit(identity(), (value,), requires_grad=True)[0]
+            else:
+                kept = REGISTRY["with_gradient_of"].bind(())
+                leaf = self.emit(kept, (value, self._lift(before, value.frame)), requires_grad=True)[0]
+        (value.frame.leaves if before is None else value.frame.changed_leaves)[leaf] = tensor
         tensor._payload = leaf
         return leaf
 

@@ -98,7 +98,7 @@ class TracedValue(Value):
 
 def is_leaf(value: TracedValue) -> bool:
     """Whether gradients end at a value: it was not computed from anything that requires gradients."""
-    return not value.requires_grad or value in value.frame.leaves
+    return not value.requires_grad or value in value.frame.leaves or value in value.frame.changed_leaves
 
 
 def traced_copy(value: Value, frame: Frame) -> TracedValue:
@@ -120,6 +120,7 @@ class Frame:
         self.origins: dict[TracedValue, TracedValue] = {}  # the reverse
         self.operands: list[TracedValue] = []  # the outer value of each lifted input
         self.leaves: dict[TracedValue, Any] = {}  # values whose gradient accumulates in a handle
+        self.changed_leaves: dict[TracedValue, Any] = {}  # what became of their data: gradients go on to the leaf
         self.log: dict[Key, Write] = {}
         self.detached: dict[TracedValue, TracedValue] = {}
         self.known_true: set[TracedValue] = set()  # conditions that hold wherever this block runs
@@ -130,6 +131,13 @@ class Frame:
         while here is not None and here is not frame:
             here = here.parent
         return here is frame
+
+    def leaf_of(self, tensor: Any, like: TracedValue) -> TracedValue | None:
+        """Return the input that a tensor from outside is, of this frame or of one around it: gradients go on to it."""
+        for v, leaf in self.leaves.items():
+            if leaf is tensor and (v.shape, v.dtype) == (like.shape, like.dtype) and v in self.block.inputs:
+                return v
+        return None if self.parent is None else self.parent.leaf_of(tensor, like)
 
     def new_input(self, spec: Any, requires_grad: bool = False) -> TracedValue:
         """Add an input."""

@@ -1,321 +1,227 @@
-"""Leaves that branches and loops change stay leaves, and what is none in eager code is none after a run."""
+"""Leaves whose data a static function changes without gradient: what they are then has its gradient all the same."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from paddle_lite_py.jit import to_static
 
 import paddle_lite_py as paddle
+from paddle_lite_py import nn
+
+SCENARIOS = {}
+ONES = np.ones(3, "float32")
 
 
-def leaf():
-    w = paddle.create_parameter([1], "float32")
-    w.set_value(np.array([0.2], "float32"))
-    return w
+def scenario(fn):
+    """Put a function into the table; each takes what makes a function static, and returns tensors."""
+    SCENARIOS[fn.__name__] = fn
+    return fn
 
 
-def gradient(w, loss):
+def weight():
+    return paddle.create_parameter([3], "float32", default_initializer=nn.initializer.Assign(ONES * [1.0, 2.0, 3.0]))
+
+
+def backward(loss, *tensors):
+    """What backward() of a loss gives."""
     loss.backward()
-    g = w.grad.clone()
-    w.clear_grad()
-    return g
+    return [t.clone().detach() for t in (loss, *tensors, *[t.grad for t in tensors])]
 
 
-def set_in_a_branch(w, opt):
-    def f(x, go):
-        if go > 0:
+def of_arguments(f, *others):
+    """What backward() gives of a function of a new leaf, called twice with the same one."""
+    x = paddle.to_tensor(ONES * [1.0, 2.0, 3.0], stop_gradient=False)
+    return [*backward(f(x, *others), x), *backward(f(x, *others), x)]
+
+
+def of_weights(f, w, *arguments):
+    return [found for a in arguments for found in backward(f(paddle.to_tensor(ONES), a), w)]
+
+
+@scenario
+def set_value(wrap):
+    def f(x):
+        with paddle.no_grad():
+            x.set_value(x * 2)
+        return (x * x).sum()
+
+    return of_arguments(wrap(f))
+
+
+@scenario
+def an_element_after_it_was_read(wrap):
+    def f(x):
+        y = (x * 3).sum()
+        with paddle.no_grad():
+            x[0] = 7.0
+        return y + (x * x).sum()
+
+    return of_arguments(wrap(f))
+
+
+@scenario
+def through_a_view(wrap):
+    def f(x):
+        part = x[:2]
+        part[0] = part[0] * 3
+        return (x * x).sum()
+
+    return of_arguments(wrap(f))
+
+
+@scenario
+def through_a_view_that_has_a_gradient(wrap):
+    def f(x):
+        part = x[:2]
+        part[0] = part[0] - 1
+        return (part * part).sum() + x.sum()
+
+    return of_arguments(wrap(f))
+
+
+@scenario
+def in_a_branch(wrap):
+    w = weight()
+
+    def f(x, c):
+        if c > 0:
             with paddle.no_grad():
-                w.set_value(w * 0.5)
-        return gradient(w, (w * w * x).sum())
+                w.scale_(2.0)
+        return (w * w * x).sum()
 
-    return f
+    return of_weights(wrap(f), w, *map(paddle.to_tensor, (1.0, -1.0, 1.0)))
 
 
-def scaled_in_a_branch(w, opt):
-    def f(x, go):
-        if go > 0:
+@scenario
+def in_a_loop_before(wrap):
+    w = weight()
+
+    def f(x, n):
+        i = paddle.zeros([], "int32")
+        while i < n:
             with paddle.no_grad():
                 w.scale_(0.5)
-        return gradient(w, (w * w * x).sum())
+            i += 1
+        return (w * w * x).sum()
 
-    return f
-
-
-def changed_in_both(w, opt):
-    def f(x, go):
-        with paddle.no_grad():
-            if go > 0:
-                w.copy_(w * 0.5)
-            else:
-                w.add_(x[:1] * 0.1)
-        assert w.is_leaf
-        (g,) = paddle.grad((w * w * x).sum(), [w])
-        return g
-
-    return f
+    return of_weights(wrap(f), w, *[paddle.to_tensor(n, "int32") for n in (1, 3, 0)])
 
 
-def changed_in_a_while(w, opt):
-    def f(x, go):
-        i = paddle.zeros([], "int64")
-        while i < go.astype("int64"):
+@scenario
+def in_each_turn_of_a_loop(wrap):
+    w = weight()
+
+    def f(x, n):
+        total, i = paddle.zeros([]), paddle.zeros([], "int32")
+        while i < n:
+            total = total + (w * w * x).sum()
             with paddle.no_grad():
-                w.set_value(w * 0.5)
-            i = i + 1
-        return gradient(w, (w * w * x).sum())
+                w.clip_(0.5, 2.5)
+            i += 1
+        return total
 
-    return f
-
-
-def clipped(w, opt):
-    def f(x, go):
-        gradient(w, (w * x).sum())
-        opt.step()
-        if go > 0:
-            with paddle.no_grad():
-                w.clip_(-0.01, 0.01)
-        return gradient(w, (w * w * x).sum())
-
-    return f
+    return of_weights(wrap(f), w, *[paddle.to_tensor(n, "int32") for n in (1, 3)])
 
 
-def trained_with_a_break(w, opt):
-    def f(x, go):
-        total = paddle.zeros([])
-        for i in range(3):
-            loss = (w * w * x[i]).sum()
-            loss.backward()
-            opt.step()
-            opt.clear_grad()
-            total = total + loss.detach()
-            if loss < 0.02:
-                break
-        return total + gradient(w, (w * x).sum())
+@scenario
+def by_an_optimizer(wrap):
+    w = weight()
+    optimizer = paddle.optimizer.Adam(0.1, parameters=[w])
 
-    return f
+    def f(x, power):
+        (w * w * x).sum().backward()
+        optimizer.step()
+        optimizer.clear_grad()
+        return (w**power * x).sum()
+
+    return of_weights(wrap(f), w, 3, 3)
 
 
-def trained_in_a_while(w, opt):
-    def f(x, go):
-        i, loss = paddle.zeros([], "int64"), paddle.zeros([])
-        while i < go.astype("int64"):
-            loss = (w * w * x).sum()
-            loss.backward()
-            opt.step()
-            opt.clear_grad()
-            i = i + 1
-        return loss.detach() + gradient(w, (w * w * x).sum())
-
-    return f
-
-
-def trained_in_a_branch(w, opt):
-    def f(x, go):
-        loss = (w * w * x).sum() if go > 0 else (w * x).sum()
-        if go > 0:
-            loss.backward()
-            opt.step()
-            opt.clear_grad()
-        return gradient(w, (w * w * x).sum())
-
-    return f
-
-
-def a_leaf_of_its_own(w, opt):
-    def f(x, go):
-        t = paddle.zeros([1])
-        t.stop_gradient = False
-        if go > 0:
-            with paddle.no_grad():
-                t.set_value(x[:1])
-        loss = ((t + w) ** 2).sum()
-        return gradient(w, loss) + t.grad
-
-    return f
-
-
-def no_leaf(w, opt):
-    def f(x, go):
-        y = w * x
-        if go > 0:
-            with paddle.no_grad():
-                y.set_value(y * 0.5)
-        return gradient(w, (y * y).sum())
-
-    return f
-
-
-ONE_PROGRAM = [set_in_a_branch, scaled_in_a_branch, changed_in_both, changed_in_a_while, clipped, trained_with_a_break,
-               trained_in_a_while, a_leaf_of_its_own, no_leaf]  # fmt: skip
-
-
-def read_before_and_after(w, opt):
-    def f(x, go):
-        loss = (w * x).sum()
-        if go > 0:
-            loss = loss * 2
-            with paddle.no_grad():
-                w.set_value(w * 0.5)
-            loss = loss + (w * x).sum()
-        return gradient(w, loss)
-
-    return f
-
-
-def read_in_each_iteration(w, opt):
-    def f(x, go):
-        loss, i = paddle.zeros([]), paddle.zeros([], "int64")
-        while i < go.astype("int64"):
-            loss = loss + (w * x).sum()
-            with paddle.no_grad():
-                w.set_value(w * 0.5)
-            i = i + 1
-        return gradient(w, loss + (w * 0).sum())
-
-    return f
-
-
-CALLS = [2.0, -1.0, 3.0, 1.0]
-
-
-def assert_static_is_eager(program):
-    def run(static):
-        w = leaf()
-        f = program(w, paddle.optimizer.SGD(0.1, parameters=[w]))
-        f = to_static(f, full_graph=True) if static else f
-        found = []
-        for go in CALLS:
-            out = f(paddle.to_tensor([1.0, 2.0, -8.0]), paddle.to_tensor(go))
-            found += [out.numpy(), w.numpy(), w.is_leaf, w.stop_gradient]
-        return found, f
-
-    (expected, _), (found, f) = run(False), run(True)
-    for a, b in zip(found, expected, strict=True):
-        np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
-    return f
-
-
-@pytest.mark.parametrize("program", ONE_PROGRAM, ids=lambda p: p.__name__)
-def test_one_program_does_what_eager_code_does(program):
-    assert len(assert_static_is_eager(program).cache) == 1
-
-
-@pytest.mark.parametrize("program", [read_before_and_after, read_in_each_iteration], ids=lambda p: p.__name__)
-def test_results_that_need_the_gradient_of_what_a_leaf_becomes_are_decided_by_data(program):
-    with pytest.warns(paddle.jit.DataDependentWarning, match="changes tensor 'create_parameter"):
-        assert_static_is_eager(program)
-
-
-def test_gradients_that_a_function_switches_on_flow_out_of_it():
-    w = leaf()
+@scenario
+def between_gradients_inside(wrap):
+    w = weight()
 
     def f(x):
-        off = (w * x).sum()
-        with paddle.enable_grad():
-            on = (w * x * 3).sum()
-        return off, on
-
-    for g in (f, to_static(f, full_graph=True), to_static(f, full_graph=False)):
+        (w * w * x).sum().backward()
         with paddle.no_grad():
-            off, on = g(paddle.ones([2]))
-        assert off.stop_gradient and not on.stop_gradient
-        assert gradient(w, on).item() == 6.0
+            w.add_(paddle.ones([3]))
+        (w * w * x).sum().backward()
+        return w.grad * 1
+
+    f = wrap(f)
+    return [f(paddle.ones([3])), f(paddle.ones([3])), w.grad, w]
 
 
-class Box:
-    t: paddle.Tensor
+@scenario
+def before_a_gradient_of_a_gradient(wrap):
+    w = weight()
+
+    def f(x, power):
+        with paddle.no_grad():
+            w.add_(paddle.ones([3]))
+        (grad,) = paddle.grad((w**power * x).sum(), [w], create_graph=True)
+        return (grad * grad).sum()
+
+    return of_weights(wrap(f), w, 3, 3)
 
 
-class TestWhatIsLeftOutside:
-    """State that is part of the graph in eager code is so after a static run."""
+@scenario
+def a_weight_of_a_layer(wrap):
+    class Normalized(nn.Linear):
+        def forward(self, x):
+            with paddle.no_grad():
+                self.weight.set_value(self.weight / self.weight.norm())
+            return super().forward(x).square().sum()
 
-    @staticmethod
-    def compare(make):
-        found = []
-        for static in (False, True):
-            f, state = make()
-            f = to_static(f, full_graph=True) if static else f
-            for n in (1, 2, 3):
-                out = f(paddle.ones([n]))
-                found.append([out.numpy().tolist(), *state()])
-        assert found[:3] == found[3:]
-
-    def test_a_buffer_that_is_written_to(self):
-        def make():
-            w, buffer = leaf(), paddle.zeros([3])
-
-            def f(x):
-                buffer[0] = (w * x).sum()
-                return buffer.sum() * 2
-
-            def state():
-                (buffer * buffer).sum().backward(retain_graph=True)
-                g = w.grad.tolist()
-                w.clear_grad()
-                return g, buffer.is_leaf, buffer.stop_gradient
-
-            return f, state
-
-        self.compare(make)
-
-    def test_attributes_and_lists(self):
-        def make():
-            w, box, log = leaf(), Box(), []
-
-            def f(x):
-                box.t = w * x * 2
-                log.append(w * x * 5)
-                return w * x * 3
-
-            def state():
-                (box.t.sum() + log[-1].sum()).backward()
-                g = w.grad.tolist()
-                w.clear_grad()
-                return g, box.t.is_leaf
-
-            return f, state
-
-        self.compare(make)
-
-    def test_what_has_no_gradient_stays_a_leaf(self):
-        def make():
-            w, buffer = leaf(), paddle.zeros([3])
-
-            def f(x):
-                buffer[0] = (w * x).sum().detach()
-                return buffer.sum() * 2
-
-            return f, lambda: (buffer.is_leaf, buffer.stop_gradient)
-
-        self.compare(make)
+    net = Normalized(3, 2, weight_attr=nn.initializer.Constant(0.5))
+    net = wrap(net) or net
+    return [*backward(net(paddle.ones([4, 3])), net.weight), *backward(net(paddle.ones([4, 3])), net.weight)]
 
 
-def test_weights_that_a_static_function_freezes_for_a_while():
-    w, v = (paddle.create_parameter([2], "float32", default_initializer=paddle.nn.initializer.Constant(c))
-            for c in (2.0, 3.0))  # fmt: skip
+@scenario
+def what_became_a_leaf_inside(wrap):
+    def f(x):
+        y = x.detach() * 2
+        y.stop_gradient = False
+        (y * y * x).sum().backward()
+        with paddle.no_grad():
+            y.set_value(y * 0 + 1.0)
+        (y * 3).sum().backward()
+        return y.grad * 1
 
-    def frozen(x):
-        w.stop_gradient = True
-        y = (x * w * v).sum()
-        w.stop_gradient = False
-        return y
+    x = paddle.to_tensor(ONES, stop_gradient=False)
+    return [wrap(f)(x), x.grad]
 
-    def used_before(x):
-        y = (x * w * v).sum()
-        w.trainable = False
-        z = (x * w * w * v).sum()
-        w.trainable = True
-        return y + z
 
-    def used_after(x):
-        return frozen(x) + (x * w).sum()
+@scenario
+def with_a_hook(wrap):
+    w = weight()
+    w.register_hook(lambda g: g * 10)
 
-    for f in (frozen, used_before, used_after):
-        found = []
-        for function in (f, to_static(f), to_static(f, full_graph=True)):
-            for _ in range(2):
-                function(paddle.ones([2])).backward()
-                found.append([None if p.grad is None else p.grad.tolist() for p in (w, v)])
-                w.clear_grad(), v.clear_grad()
-        assert found == [found[0]] * 6
+    def f(x, factor):
+        with paddle.no_grad():
+            w.scale_(factor)
+        return (w * w * x).sum()
+
+    return of_weights(wrap(f), w, 2.0, 2.0)
+
+
+@scenario
+def in_a_static_function_of_a_static_function(wrap):
+    w = weight()
+
+    @wrap
+    def inner(x):
+        with paddle.no_grad():
+            w.scale_(2.0)
+        return (w * w * x).sum()
+
+    return of_weights(wrap(lambda x, k: inner(x) + k * (w * x).sum()), w, 1.0, 1.0)
+
+
+@pytest.mark.filterwarnings("ignore::paddle_lite_py.jit.DataDependentWarning")
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_gradients_are_those_of_eager_mode(name):
+    expected, found = SCENARIOS[name](lambda f: f), SCENARIOS[name](paddle.jit.to_static)
+    for want, got in zip(expected, found, strict=True):
+        np.testing.assert_allclose(got.numpy(), want.numpy(), rtol=1e-5, atol=1e-6)
