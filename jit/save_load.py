@@ -14,6 +14,7 @@ from paddle_lite_py.core import structure as nested
 from paddle_lite_py.core.dtypes import is_inexact
 from paddle_lite_py.core.errors import warn_user
 from paddle_lite_py.core.interpreter import no_grad
+from paddle_lite_py.core.memo import Memo, current_context
 from paddle_lite_py.core.no_effect import Immaterial, Refused, no_effect, only_known
 from paddle_lite_py.core.symbolic import has_symbolic
 from paddle_lite_py.custom.kernel import kernels
@@ -300,9 +301,13 @@ class ArtifactWriter:
         used = kernels(program)
         platforms = ("cpu",) if used else self.platforms  # what they were compiled for
         try:
-            order = 0 if _without_gradient(program) else 1
-            code = serialize.export_program(program, lower(program), platforms, order, used)
-            data["digest"] = digest_of(data["program"])
+            order, digest = 0 if _without_gradient(program) else 1, digest_of(data["program"])
+            own = tuple([op.bound.op for op in program.ops() if op.bound.op.custom])
+            key = digest, own, platforms, order, tuple(used), current_context()
+            code = _exported.get(key)
+            if code is None:
+                code = _exported.put(key, serialize.export_program(program, lower(program), platforms, order, used))
+            data["digest"] = digest
             return code
         except Exception:
             if not any(map(has_symbolic, [v.shape for v in program.block.inputs])):
@@ -314,6 +319,11 @@ class ArtifactWriter:
         """Return the dimensions that the user left open, and are saved for one size; in words."""
         sizes = [s.sizes for s in self.sources.values() if not isinstance(s.call, OpenCall)]
         return "; ".join(dict.fromkeys([f for s in sizes if (f := s.fixed())]))
+
+
+# Key: the program as it is written to the file, its operators that are the user's, for which platforms, whether with
+# its gradient, and the settings that JAX lowers under.
+_exported: Memo[Any, bytes] = Memo("programs as StableHLO", 16)
 
 
 def _with_gradients(source: _Source) -> Traced:

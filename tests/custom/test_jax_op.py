@@ -113,3 +113,21 @@ print(m(x).tolist(), x.grad.tolist())
     assert issubclass(MissingOperatorError, LookupError)
     here = paddle.jit.load(path).program()
     assert passes.function(here)(paddle.zeros([1])).tolist() == [2.0]
+
+
+def wave_of(function):
+    @custom_op(name="wave")
+    def wave(x, /):
+        return function(x)
+
+    return wave
+
+
+def test_a_program_with_an_operator_that_is_defined_anew_is_exported_anew(tmp_path):
+    found = []
+    for function in (jnp.sin, jnp.cos):
+        wave = wave_of(function)
+        path = tmp_path / function.__name__
+        paddle.jit.save(lambda x, op=wave: op(x), str(path), input_spec=[SPEC([2])])
+        found.append({f.read_bytes() for f in tmp_path.glob(f"{path.name}*.stablehlo")})
+    assert found[0] and found[0].isdisjoint(found[1])

@@ -15,6 +15,7 @@ from safetensors.numpy import load_file
 
 import paddle_lite_py as paddle
 from paddle_lite_py import nn
+from paddle_lite_py.ir import serialize
 
 SPEC = [InputSpec([None, 3], "float32", "x")]
 
@@ -310,3 +311,27 @@ def test_a_layer_whose_training_needs_labels_is_saved_for_evaluation(tmp_path):
     labels = paddle.full([2, 3], 2.0)
     trained = paddle.jit.load(path).train()(x, labels)
     np.testing.assert_allclose(trained.numpy(), 2 * net(x).numpy(), rtol=1e-6)
+
+
+def test_a_program_that_is_saved_again_is_not_exported_again(tmp_path, monkeypatch):
+    exported, export = [], serialize.export_program
+    monkeypatch.setattr(serialize, "export_program", lambda *args: exported.append(args[2]) or export(*args))
+    net = nn.Sequential(nn.Linear(3, 5), nn.Dropout(0.5))
+
+    def saved(**options):
+        exported.clear()
+        paddle.jit.save(net, str(tmp_path / "net"), [InputSpec([None, 3])], **options)
+        files = {f.name.split(".", 2)[2]: f.read_bytes() for f in tmp_path.glob("net.*.stablehlo")}
+        return len(exported), files
+
+    count, files = saved()
+    assert count == len(files) == 2
+    net[0].weight.set_value(net[0].weight + 1)
+    assert saved() == (0, files)
+    np.testing.assert_array_equal(
+        paddle.jit.load(str(tmp_path / "net"))(paddle.ones([1, 3])).numpy(), net.eval()(paddle.ones([1, 3])).numpy()
+    )
+    net.train()
+    net[1].p = 0.25
+    assert saved()[0] == 1  # of training
+    assert saved(platforms=["cpu"])[0] == 2
