@@ -197,8 +197,9 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Owned
             found.freed = value.freed
             frame.origins[found] = value
             frame.operands.append(outer)
-            if outer in frame.parent.leaves:
-                frame.leaves[found] = frame.parent.leaves[outer]
+            for leaves in (frame.parent.leaves, frame.parent.changed_leaves):
+                if outer in leaves:
+                    frame.leaves[found] = leaves[outer]
         return found
 
     def _detach(self, value: TracedValue) -> TracedValue:

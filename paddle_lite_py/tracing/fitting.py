@@ -53,7 +53,7 @@ def fit_symbols(
     words = list(dict.fromkeys([w for n in sizes for w in symbols_in(n, symbols)]))[:MAX_SYMBOLS]
     pairs: list[tuple[str, Any]] = [(b, symbols[a]) for a, b in itertools.combinations(words, 2)]
     # An argument's size is known before one that a run finds: it is never made the latter.
-    here = [n for n in sizes if not symbols_in(n, measured or {})]
+    here = [n for n in sizes if symbols.keys() >= {*symbols_in(n, kept)}]
     others = [*dict.fromkeys([n for n in here if symbolic.is_symbolic(n) or n > 1]), 1]
     every = pairs + [(a, n) for a in words for n in others if a not in symbols_in(n, symbols)]
     if at_hand is not None:
