@@ -156,8 +156,8 @@ class RecordingBuilder(Builder):
             )
         return held
 
-    def _capture(self, tensor: Tensor) -> TracedValue:
-        data = tensor._payload
+    def _capture(self, tensor: Tensor, held: Any = None) -> TracedValue:
+        data = tensor._payload if held is None else held
         key: Any = data.name if isinstance(data, ScopeVariable) else id(tensor)
         found = self.captures.get(key)
         if found is None:

@@ -176,10 +176,12 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Owned
         self.checks = self.checks or Checks()
         self.checks.fail(self.checks.add(error, where), passed, [self.twin(t, detached=True) for t in shown])
 
-    def _capture(self, tensor: Tensor) -> TracedValue:
+    def _capture(self, tensor: Tensor, held: Any = None) -> TracedValue:
+        """Return the input that a tensor from outside is; `held`: what it had there, if that has been replaced."""
         found = self.captures.get(id(tensor))
         if found is None:
-            value = self.root.new_input(tensor._payload, not tensor.stop_gradient or id(tensor) in self.frozen)
+            takes_gradient = not tensor.stop_gradient or id(tensor) in self.frozen
+            value = self.root.new_input(tensor._payload if held is None else held, takes_gradient)
             value.name = tensor._name
             found = self.captures[id(tensor)] = Capture(tensor, value)
             if value.requires_grad:
@@ -214,7 +216,7 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Owned
         """
         if not np.issubdtype(value.dtype, np.inexact) and value.dtype.kind != "V":
             return value
-        before = value.frame.leaf_of(tensor, value)
+        before = self._former_leaf(tensor, value)
         with self.inner(value.frame):  # where it was made: a branch that reads it must not keep it
             if before is None:
                 leaf = self.emit(identity(), (value,), requires_grad=True)[0]
@@ -224,6 +226,15 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Owned
         (value.frame.leaves if before is None else value.frame.changed_leaves)[leaf] = tensor
         tensor._payload = leaf
         return leaf
+
+    def _former_leaf(self, tensor: Tensor, like: TracedValue) -> TracedValue | None:
+        """Return the input that a tensor was before its data were changed, read or not; None if it was none."""
+        found = like.frame.leaf_of(tensor, like)
+        if found is not None or id(tensor) in self.captures:
+            return found
+        held = like.frame.before(tensor)
+        alike = is_array(held) and (held.shape, held.dtype) == (like.shape, like.dtype)
+        return self._capture(tensor, held) if alike else None
 
     # -- ops -------------------------------------------------------------------------------------------------------
     def run(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:

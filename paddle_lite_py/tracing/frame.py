@@ -139,6 +139,12 @@ class Frame:
                 return v
         return None if self.parent is None else self.parent.leaf_of(tensor, like)
 
+    def before(self, tensor: Any) -> Any:
+        """Return the payload of a tensor before this frame and those around it changed it; None if they did not."""
+        held = None if self.parent is None else self.parent.before(tensor)
+        write = self.log.get((id(tensor), "_payload", False))
+        return held if held is not None or write is None else write.before
+
     def new_input(self, spec: Any, requires_grad: bool = False) -> TracedValue:
         """Add an input."""
         value = TracedValue(spec.shape, spec.dtype, self, requires_grad)

@@ -179,6 +179,33 @@ def a_weight_of_a_layer(wrap):
 
 
 @scenario
+def before_it_is_read(wrap):
+    w, other = weight(), weight()
+
+    def f(x, power):
+        with paddle.no_grad():
+            paddle.assign(other * 2, w)
+        return (w**power * other * x).sum()
+
+    return [*of_weights(wrap(f), w, 2, 3), other.grad]
+
+
+@scenario
+def in_a_branch_before_it_is_read(wrap):
+    w = weight()
+
+    def f(x, c):
+        y = x.sum()
+        if c > 0:
+            with paddle.no_grad():
+                w.set_value(x * 3)
+            y = (w * w * x).sum()
+        return y + (w * x).sum()
+
+    return of_weights(wrap(f), w, *map(paddle.to_tensor, (1.0, -1.0)))
+
+
+@scenario
 def what_became_a_leaf_inside(wrap):
     def f(x):
         y = x.detach() * 2
