@@ -14,6 +14,7 @@ from paddle_lite_py.core import structure as nested
 from paddle_lite_py.core.dtypes import is_inexact
 from paddle_lite_py.core.errors import warn_user
 from paddle_lite_py.core.interpreter import no_grad
+from paddle_lite_py.core.jax_compat.xla import traced_by
 from paddle_lite_py.core.memo import Memo, current_context
 from paddle_lite_py.core.no_effect import Immaterial, Refused, no_effect, only_known
 from paddle_lite_py.core.symbolic import has_symbolic
@@ -303,7 +304,7 @@ class ArtifactWriter:
         try:
             order, digest = 0 if _without_gradient(program) else 1, digest_of(data["program"])
             own = tuple([op.bound.op for op in program.ops() if op.bound.op.custom])
-            key = digest, own, platforms, order, tuple(used), current_context()
+            key = digest, own, platforms, order, tuple(used), current_context(), *traced_by().values()
             code = _exported.get(key)
             if code is None:
                 code = _exported.put(key, serialize.export_program(program, lower(program), platforms, order, used))
@@ -322,7 +323,7 @@ class ArtifactWriter:
 
 
 # Key: the program as it is written to the file, its operators that are the user's, for which platforms, whether with
-# its gradient, and the settings that JAX lowers under.
+# its gradient, and the settings of ours and of JAX's that it is lowered under.
 _exported: Memo[Any, bytes] = Memo("programs as StableHLO", 16)
 
 

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from shutil import copytree
 
+import jax
 import numpy as np
 import pytest
 from paddle_lite_py.jit import ArtifactError, InputSpec
@@ -335,3 +336,6 @@ def test_a_program_that_is_saved_again_is_not_exported_again(tmp_path, monkeypat
     net[1].p = 0.25
     assert saved()[0] == 1  # of training
     assert saved(platforms=["cpu"])[0] == 2
+    with jax.default_matmul_precision("highest"):
+        assert saved(platforms=["cpu"])[0] == 2
+    assert saved(platforms=["cpu"])[0] == 0
