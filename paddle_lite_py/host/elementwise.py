@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core.dtypes import numpy_name
-from ..core.symbolic import has_symbolic
-from .rules import elementwise, plainly
+from .rules import elementwise, has_fewer, plainly
 from .steps import WRAPPED, HostStep, UnknownStepError
 
 Function = Callable[..., Any]
@@ -149,8 +148,8 @@ def _select_n(step: HostStep) -> Any:
         if not any(aval.shape for aval in step.given):
             return "({2} if {0} else {1})"
         made = step.made[0]
-        is_small = not has_symbolic(made.shape) and math.prod(made.shape) < _MANY  # open: looked at once they are known
-        return CHOICE if is_small or made.dtype == bool else _select(made.dtype)
+        # Of open sizes this is looked at again once they are known.
+        return CHOICE if has_fewer(made.shape, _MANY) or made.dtype == bool else _select(made.dtype)
     if len(step.given) == 2:
         return "{1}"
     return lambda which, *cases: np.choose(which.astype(np.intp), cases, mode="clip")

@@ -11,8 +11,7 @@ import numpy as np
 
 from ..core import small
 from ..core.dtypes import numpy_name
-from ..core.symbolic import has_symbolic
-from .rules import rule
+from .rules import has_fewer, rule
 from .steps import PICKED, HostStep, UnknownStepError
 
 Function = Callable[..., Any]
@@ -72,8 +71,7 @@ def _rev(step: HostStep) -> str:
 def _concatenate(step: HostStep) -> str:
     made = step.made[0]
     # A cache that grows is copied once for each token, and not once more for XLA.
-    is_small = not has_symbolic(made.shape) and math.prod(made.shape) <= small.MOST
-    out = "" if is_small else f", _aligned({made.shape}, '{numpy_name(made.dtype)}')"
+    out = "" if has_fewer(made.shape, small.MOST + 1) else f", _aligned({made.shape}, '{numpy_name(made.dtype)}')"
     return f"_concatenate(({_names(step)}), {step.params['dimension']}{out})"
 
 

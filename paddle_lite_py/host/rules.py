@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..core.jax_compat.sizes import stood_for
+from ..core.symbolic import has_symbolic
 from .steps import HostStep
 
 # A rule gives, for a step, a function of arrays or the text of an expression, in which {0}, {1}, ... are the arguments.
@@ -54,6 +55,11 @@ def cost(step: HostStep) -> Any:
 def largest(sizes: Sequence[Any]) -> Any:
     """Return the largest of some sizes, of open ones by what they stand for; 0 for none."""
     return max(sizes, key=stood_for, default=0)
+
+
+def has_fewer(shape: Sequence[Any], n: Any) -> bool:
+    """Whether an array has fewer elements than that; not where a size is open, which would make it a condition."""
+    return not has_symbolic((*shape, n)) and math.prod(shape) < n
 
 
 def turns(step: HostStep) -> int:

@@ -13,9 +13,8 @@ from typing import Any
 import jax
 import numpy as np
 
-from ..core.symbolic import has_symbolic
 from .movement import padding
-from .rules import BASELINE_RULES, rule
+from .rules import BASELINE_RULES, has_fewer, rule
 from .steps import HostStep, UnknownStepError
 
 Function = Callable[..., Any]
@@ -113,9 +112,8 @@ def _convolution(step: HostStep) -> Function:
     full, pad = _pad((images, channels, *space), [(0, 0)] * 2 + list(p["padding"]), (1, 1, *p["lhs_dilation"]), x.dtype)
     shape = (images, groups, each, *full.shape[2:])
     taps = math.prod(window)
-    # Not asked of open sizes, for which the rule is evaluated again once they are known: it would be a condition.
-    are_few = not has_symbolic((*out, *window)) and math.prod(out) < taps
-    product = _by_spots if are_few else _by_taps if each == 1 else _by_columns
+    # Of open sizes this is looked at again once they are known.
+    product = _by_spots if has_fewer(out, taps) else _by_taps if each == 1 else _by_columns
     sides = (tuple(window), p["window_strides"], p["rhs_dilation"], out)
     places = list(_taps(*(sides[::-1] if product is _by_spots else sides)))
     back = tuple(np.argsort(of_out))

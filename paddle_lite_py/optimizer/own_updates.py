@@ -10,6 +10,7 @@ from typing import Any
 
 from ..core.interpreter import no_grad, state
 from ..eager.tensor import Tensor
+from ..regularizer import L2Decay
 from .parameter_group import ParameterGroup
 from .unchanged import Unchanged
 from .update import Setting
@@ -92,8 +93,6 @@ def _prepared(optimizer: Any, group: ParameterGroup, grads: list[Any], settings:
 
 
 def _decayed(param: Any, grad: Tensor, setting: Setting, regularizer: Any) -> Tensor:
-    if setting.decay == "own":
-        return grad + regularizer(param, grad, BLOCK)
-    if setting.decay == "l2":
-        return grad + param * setting.coeff
-    return grad + param.sign() * setting.coeff if setting.decay == "l1" else grad
+    if not setting.decay:
+        return grad
+    return grad + (regularizer if hasattr(regularizer, "kind") else L2Decay(regularizer))(param, grad, BLOCK)

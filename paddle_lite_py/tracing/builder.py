@@ -220,10 +220,10 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Owned
         with self.inner(value.frame):  # where it was made: a branch that reads it must not keep it
             if before is None:
                 leaf = self.emit(identity(), (value,), requires_grad=True)[0]
+                value.frame.leaves[leaf] = tensor
             else:
-                kept = REGISTRY["with_gradient_of"].bind(())
-                leaf = self.emit(kept, (value, self._lift(before, value.frame)), requires_grad=True)[0]
-        (value.frame.leaves if before is None else value.frame.changed_leaves)[leaf] = tensor
+                leaf = self._with_gradient_of(value, self._lift(before, value.frame))
+                value.frame.changed_leaves[leaf] = tensor
         tensor._payload = leaf
         return leaf
 

@@ -91,9 +91,12 @@ class Differentiation:
         if isinstance(data, TracedValue) and data.requires_grad:
             data = self._detach(data)
         if isinstance(held, TracedValue) and held.requires_grad and not self.is_leaf(tensor):
-            kept = REGISTRY["with_gradient_of"].bind(())
-            data = self.emit(kept, (self.value_of(wrap(data)), self.value_of(tensor)), True)[0]
+            data = self._with_gradient_of(self.value_of(wrap(data)), self.value_of(tensor))
         self.rebind(tensor, data)
+
+    def _with_gradient_of(self, new: TracedValue, old: TracedValue) -> TracedValue:
+        """Return a value that passes its gradient on to another one."""
+        return self.emit(REGISTRY["with_gradient_of"].bind(()), (new, old), True)[0]
 
     def register_hook(self, tensor: Tensor, hook: Callable[[Tensor], Any]) -> Any:
         """Call `hook` with the gradient of a tensor.
