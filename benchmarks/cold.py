@@ -22,7 +22,7 @@ from cells import CACHE, HERE, Cell
 
 NAMES = ("session", "boxes", "mlp", "lenet", "resnet", "transformer", "gcn", "gat", "ppo", "lstm", "lengths", "sizes")
 NAMES += ("mobilenet_v3_small", "densenet121", "resnet50", "efficientnet", "vit", "swin", "unet", "conformer", "gpt")
-NAMES += ("gan", "pinn")
+NAMES += ("gan", "pinn", "mobilenet_v3_small_evaluated", "resnet50_evaluated")
 FRAMEWORKS = ("ours", "jax", "paddle", "torch")
 MODES = ("eager", "static", "step")
 EAGER = ("session", "boxes")  # have no layers to compile

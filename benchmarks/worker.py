@@ -58,12 +58,12 @@ def say(**answer: Any) -> None:
 
 
 def warm_up(call: Call, sync: Call, least: int = 12) -> dict[str, float]:
-    """Call until compilation is over: at least 12 calls and half a second, but no longer than 20 seconds."""
+    """Call until compilation is over: at least 12 calls and two seconds, but no longer than 20 seconds."""
     start = time.perf_counter()
     sync(call())
     first = time.perf_counter() - start
     begin, calls = time.perf_counter(), 0
-    while (spent := time.perf_counter() - begin) < 20 and least and (calls < least or spent < 0.5):
+    while (spent := time.perf_counter() - begin) < 20 and least and (calls < least or spent < 2):
         sync(call())
         calls += 1
     return {"first_call_s": first}

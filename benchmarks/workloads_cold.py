@@ -346,6 +346,19 @@ def vision(name: str, *shape: int, **settings: Any) -> Callable[[], Step]:
     return make
 
 
+def evaluated(name: str) -> Callable[[], Step]:
+    """Evaluating a net of vision.models on one picture of 224 x 224."""
+
+    def make() -> Step:
+        net, x = getattr(paddle.vision.models, name)(num_classes=10), floats(1, 3, 224, 224)
+        net.eval()
+        called = layer(net)
+        return paddle.no_grad()(lambda i: called(x).sum())
+
+    make.__name__ = f"{name}_evaluated"
+    return make
+
+
 def pictures(name: str) -> Callable[[], Step]:
     """Training one of our nets on 4 pictures of 32 x 32."""
 
@@ -434,6 +447,7 @@ NETS = (
     vision("mobilenet_v3_small", 4, 3, 64, 64),
     vision("densenet121", 4, 3, 64, 64),
     vision("resnet50", 4, 3, 64, 64),
+    *map(evaluated, ("mobilenet_v3_small", "resnet50")),
     *map(pictures, ("EfficientNet", "ViT", "Swin")),
     *(unet, conformer, gpt, gan, pinn),
 )

@@ -72,12 +72,19 @@ def written_entry(n: int, donated: frozenset[int], broadcasts: bool) -> Callable
 
 # Key: the number of arguments.
 @memo(256, context=False)
-def written_handing(n: int) -> Callable[..., Callable[..., Any]]:
-    """Return what makes a function that gives n arrays to XLA."""
+def written_handing(n: int) -> Callable[..., tuple[Callable[..., Any], ...]]:
+    """Return what makes a function that gives n arrays to XLA, and changes what runs them there."""
     given = ", ".join([f"a{i}" for i in range(n)])
     one = "_held[1] if (_held := _get(id({0}), _none))[1] is not None else _for_xla({0})"
     taken = ", ".join([one.format(f"a{i}") for i in range(n)])
-    text = f"def make(_xla, _get, _for_xla):\n    def call({given}):\n        return _xla({taken})\n    return call\n"
+    text = f"""def make(_xla, _get, _for_xla):
+    def call({given}):
+        return _xla({taken})
+    def compile_by(xla):
+        nonlocal _xla
+        _xla = xla
+    return call, compile_by
+"""
     env: dict[str, Any] = {"_none": (None, None)}
     exec(compile(text, f"{PACKAGE_DIR}<to XLA>", "exec"), env)
     return env["make"]

@@ -26,6 +26,7 @@ from ..core.mappings import make_room, room
 from ..core.memo import IdentityMemo, Memo, once
 from ..core.nan_checks import CheckedJit, unchecked
 from ..core.processes import has_joined
+from ..core.switches import baseline_tier
 from ..cpu_compiler import OutOfProcessJit, may_be_large, prepare
 from . import loops  # noqa: F401  (their rules)
 from .across import AcrossProcesses
@@ -190,7 +191,8 @@ class Tiers:
         kept: KeptSteps | None = None,
         broadcasts: bool = False,
     ) -> None:
-        self.xla, self.trace, self.most, self.watch = xla, trace, most, watch
+        self._compiled, self.trace, self.most, self.watch = xla, trace, most, watch
+        self.xla = xla if watch is None else self._first
         self.broadcasts = broadcasts
         self._kept = kept or KeptSteps(None)
         self.donated = frozenset(donated)
@@ -203,36 +205,46 @@ class Tiers:
         """Return the entry point: it finds at once what runs host arrays, and XLA arrays."""
         make = written_entry(n, self.donated, self.broadcasts)
         call, self._become, self._apply = make(self.known, self.xla, self.other, for_xla)
+        self._handed, self._hand_to = written_handing(n)(self.xla, _handed.get, for_xla)
         _all.add(self)
-        self._run_by(self.xla if self.watch is None else self._first)
+        self._run_by(self.xla)
         if self.watch is not None:
             self.watch.when_varying = self._vary
         return call
 
     def _run_by(self, xla: Callable[..., Any], given: Callable[[Any], Any] | None = None) -> None:
         """Let what XLA runs be run by a function that takes what `given` makes of arrays of the host."""
-        self._used = xla, given or for_xla
+        self.xla, self._used = xla, (xla, given or for_xla)
         self.choose()
 
     def choose(self) -> None:
         """Call that as the flags in force want it."""
         xla, given = self._used
         self._become(unchecked(xla), given)
+        self._hand_to(unchecked(xla))
 
     def _first(self, *args: Any) -> Any:
         """Return the first call that is XLA's."""
-        assert self.watch is not None
-        self._run_by(self.xla)
         if are_sizes_varying() or only_moves(self.trace, args):
             self._vary()
+        elif baseline_tier.on and may_vary():
+            self._vary(self._settle)
+        else:
+            self._settle()
         return self.xla(*args)
 
-    def _vary(self) -> None:
+    def _vary(self, when_compiled: Callable[[], None] | None = None) -> None:
         """From now on NumPy computes what XLA would have to compile for few calls."""
         assert self.watch is not None
-        xla, self.watch.when_varying = self.xla, None
-        self.xla = VaryingShapes(lambda *args: xla(*map(for_xla, args)), self.trace, self.name)
-        self._run_by(self.xla, _unchanged)  # NumPy may run it: only a compiled function is given JAX arrays
+        xla, self.watch.when_varying = self._compiled, None
+        varying = VaryingShapes(lambda *args: xla(*map(for_xla, args)), self.trace, self.name, when_compiled)
+        self._run_by(varying, _unchanged)  # NumPy may run it: only a compiled function is given JAX arrays
+
+    def _settle(self) -> None:
+        """From now on XLA runs it, until there are more kinds of arguments."""
+        assert self.watch is not None
+        self.watch.when_varying = self._vary
+        self._run_by(self._compiled)
 
     def other(self, *args: Any) -> Any:
         """Return a call that is new, or with other things than arrays of the host and numbers."""
@@ -254,14 +266,14 @@ class Tiers:
             return self.xla(*[a if i in self.donated else for_xla(a) for i, a in enumerate(args)])
         return self.xla(*[for_xla(a) for a in args])
 
-    def handed(self, n: int) -> Callable[..., Any]:
-        """Return the compiled call for n arrays, like on_xla(), with the steps that lead there inlined."""
-        return self.on_xla if self.donated else written_handing(n)(unchecked(self.xla), _handed.get, for_xla)
+    def handed(self) -> Callable[..., Any]:
+        """Return the compiled call, like on_xla(), with the steps that lead there inlined."""
+        return self.on_xla if self.donated else self._handed
 
     def _new(self, args: tuple[Any, ...]) -> Callable[..., Any]:
         """Return what runs arrays and numbers like these."""
         if any(np.size(a) > small.most() for a in args):
-            return self.handed(len(args))
+            return self.handed()
         opened = self._open.find(args, self._make_open, self.trace)
         if opened is not None:
             return opened
@@ -279,7 +291,7 @@ class Tiers:
             if self.broadcasts and (ufunc := writer.ufunc()) is not None:
                 self._apply(ufunc, args[0].dtype)
             return writer.function()
-        run = self.handed(len(args))
+        run = self.handed()
         return _to_host(run, found.results) if found.hosted else run
 
     def _make_open(self, args: Sequence[Any], _numbers: Any, sizes: Mapping[str, str]) -> Callable[..., Any] | None:
@@ -292,8 +304,7 @@ class Tiers:
             return writer.function()
         if self.watch is not None and self.watch.when_varying is not None and may_vary():
             self._vary()
-        # Not handed(), which would keep what runs them now.
-        return _to_host(self.on_xla, traced.out_info) if _are_hosted(traced.out_info) else self.on_xla
+        return _to_host(self.handed(), traced.out_info) if _are_hosted(traced.out_info) else self.handed()
 
 
 def _to_host(run: Callable[..., Any], info: Any) -> Callable[..., Any]:

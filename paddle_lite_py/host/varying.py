@@ -1,11 +1,12 @@
-"""Functions of XLA arrays whose shapes keep changing: NumPy computes what is not worth a compilation.
+"""Functions of XLA arrays that are new, or whose shapes keep changing: NumPy computes what is not worth a compilation.
 
-A decode loop whose cache grows by `concat` has new shapes at each token, and XLA takes 20 to 50 ms to compile one op.
-So once a function was compiled for a few kinds of arguments, NumPy runs it for a new kind, until that has taken
-about as long as a compilation. At worst that is twice the time of whichever is better.
+XLA takes 20 to 100 ms to compile one op, a net has fifty of them, and an evaluation may be all that it is needed for. A
+decode loop whose cache grows by `concat` has new shapes at each token. So NumPy runs a function for a new kind of
+arguments, until that has taken about as long as a compilation. At worst that is twice the time of whichever is better.
+A function that comes to be compiled for its only kind is XLA's from then on, until there are more.
 
-Small results that NumPy makes are the host's, so that what follows is NumPy's as well. So are large ones in memory that
-XLA takes over without a copy: those of concat, such as a cache.
+Where shapes keep changing, small results that NumPy makes are the host's, so that what follows is NumPy's as well. So
+are large ones in memory that XLA takes over without a copy: those of concat, such as a cache.
 
 Times are estimates, so that a process that is started again and runs the same gives the same bits.
 """
@@ -115,10 +116,19 @@ class VaryingShapes:
 
     Arguments:
         xla: the compiled function. trace: tells what it is made of. name: of the function.
+        when_compiled: called once the only kind that there has been is worth a compilation; None where kinds are known
+            to vary.
     """
 
-    def __init__(self, xla: Callable[..., Any], trace: Callable[..., Any], name: str) -> None:
-        self._xla, self._trace = xla, trace
+    def __init__(
+        self,
+        xla: Callable[..., Any],
+        trace: Callable[..., Any],
+        name: str,
+        when_compiled: Callable[[], None] | None = None,
+    ) -> None:
+        self._xla, self._trace, self._when_compiled = xla, trace, when_compiled
+        self._first = 0 if when_compiled is None else COMPILED_FIRST  # kinds whose results are XLA's in any case
         # Key: shapes, dtypes and classes of numbers; the function is pure.
         self._known: Memo[Any, Callable[..., Any]] = Memo(f"kinds of {name}", MAX_KINDS, tiered=True)
         self._open = OpenFunctions(name)
@@ -141,7 +151,14 @@ class VaryingShapes:
         if not may_vary():
             return self._xla
         found: _ByNumPy | None = self._open.find(args, self._make, self._trace) or self._make(args)
-        return self._xla if found is None else self._by_numpy(key, found.function, int(found.calls(*args)))
+        return self._compile() if found is None else self._by_numpy(key, found.function, int(found.calls(*args)))
+
+    def _compile(self) -> Callable[..., Any]:
+        """Return the compiled function for one more kind."""
+        if self._when_compiled is not None and len(self._known) <= 1:
+            self._when_compiled()
+        self._when_compiled = None
+        return self._xla
 
     def _make(self, args: Sequence[Any], _numbers: Any = (), sizes: Any = MappingProxyType({})) -> _ByNumPy | None:
         """Return the NumPy function of arrays like these, and how often it is run; None where it is slower once."""
@@ -169,13 +186,14 @@ class VaryingShapes:
     def _by_numpy(self, key: Any, function: Callable[..., Any], calls: int) -> Callable[..., Any]:
         """Return a function that runs that many calls by NumPy, fewer of a kind that recurs, and compiles then."""
         left = float(calls)
+        payload = jax.device_put if len(self._known) < self._first else _payload
 
         def run(*args: Any) -> Any:
             nonlocal left
             left -= 1 if self._last is run else 1 + calls / RECURRENCES
             if left < 0:
-                return self._known.put(key, self._xla)(*args)
-            return jax.tree.map(_payload, function(*[np.asarray(a) if hasattr(a, "shape") else a for a in args]))
+                return self._known.put(key, self._compile())(*args)
+            return jax.tree.map(payload, function(*[np.asarray(a) if hasattr(a, "shape") else a for a in args]))
 
         return run
 

@@ -17,6 +17,8 @@ LOOSER = {  # how many times as far apart the values of an op may be, and why
     **dict.fromkeys(("cond", "ctc_loss", "cosine_embedding_loss", "nll_loss"), (3, "sums of terms that cancel")),
     **dict.fromkeys(("conv1d", "conv2d", "conv3d", "conv2d_transpose"), (3, "sums in another order")),
     **dict.fromkeys(("std", "instance_norm"), (3, "sums in another order")),
+    # The bias has the sum of 792 gradients; NumPy's is nearer to the exact one than XLA's or PaddlePaddle's.
+    "conv3d_transpose": (5, "sums of terms that cancel"),
     "interpolate": (10, "low precision is summed in float32; PaddlePaddle rounds each term of a gradient"),
 }
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import jax
 import numpy as np
 import pytest
@@ -9,6 +11,8 @@ import pytest
 import paddle_lite_py as paddle
 from helpers.decoders import compilations
 from paddle_lite_py.core import small
+from paddle_lite_py.core.config import compiler_options
+from paddle_lite_py.core.switches import baseline_tier
 from paddle_lite_py.host import varying
 from paddle_lite_py.host.tier import tiered
 
@@ -18,17 +22,53 @@ def given(n, seed=0):
     return jax.device_put(np.random.default_rng(seed).standard_normal((n, 3)).astype("float32"))
 
 
-def test_two_kinds_are_compiled_and_then_numpy_runs():
+def test_no_kind_is_compiled_at_first():
     def scaled(x):
         return jax.numpy.tanh(x) * 2
 
     run, arrays = tiered(scaled, 1), [given(n) for n in range(1, 20)]
-    run(arrays[0]), run(arrays[1])
     with compilations() as count:
         found = [run(a) for a in arrays]
     assert count[0] == 0
     for a, b in zip(arrays, found, strict=True):
         np.testing.assert_allclose(b, np.tanh(a) * 2, rtol=1e-6)
+
+
+def test_the_only_kind_is_compiled_once_it_is_worth_it_and_is_xlas_then(monkeypatch):
+    monkeypatch.setattr(varying, "COMPILATION", 4 * varying.CALL)
+    monkeypatch.setattr(varying, "COMPILED_STEP", 3 * varying.CALL)
+    run, x = tiered(lambda x: jax.numpy.sin(x) - 1, 1), given(30)
+    counts = []
+    for _ in range(12):
+        with compilations() as count:
+            found = run(x)
+        counts.append(count[0])
+        assert isinstance(found, jax.Array)  # by whatever means: what follows goes the same way
+        np.testing.assert_allclose(found, np.sin(x) - 1, rtol=1e-5)
+    assert sum(counts) == 1 and sum(counts[7:10]) == 1  # two steps, which take ten calls to compile
+    with monkeypatch.context() as patch:
+        patch.setattr(varying.VaryingShapes, "__call__", None)
+        run(x)  # straight to XLA
+
+
+def test_who_wants_the_same_bits_waits_for_the_compiler():
+    run = tiered(lambda x: jax.numpy.sin(x) - 2, 1)
+    with baseline_tier.off(), compilations() as count:
+        run(given(31))
+    assert count[0] == 1
+
+
+def test_a_net_is_evaluated_without_a_compilation():
+    net = paddle.nn.Sequential(paddle.nn.Conv2D(3, 40, 3), paddle.nn.BatchNorm2D(40), paddle.nn.Hardswish())
+    net.eval()
+    x = paddle.to_tensor(np.random.default_rng(0).standard_normal((2, 3, 90, 90)).astype("float32"))
+    for kind in itertools.product((False, True), repeat=2):
+        compiler_options(*kind)  # compiles something to see what XLA knows, once a process
+    with paddle.no_grad(), compilations() as count:
+        found = net(x)
+    assert count[0] == 0
+    wanted = paddle.jit.to_static(net)(x)
+    np.testing.assert_allclose(found.numpy(), wanted.numpy(), atol=1e-4)
 
 
 def test_a_kind_that_comes_often_is_compiled(monkeypatch):
