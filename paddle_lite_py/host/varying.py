@@ -28,6 +28,7 @@ from ..core import small, symbolic
 from ..core.arrays import array_class
 from ..core.jax_compat.sizes import is_at_most
 from ..core.memo import Memo, once
+from ..core.switches import baseline_tier
 from .blas import one_thread
 from .generate import write_function
 from .movement import is_aligned
@@ -185,13 +186,13 @@ class VaryingShapes:
 
     def _by_numpy(self, key: Any, function: Callable[..., Any], calls: int) -> Callable[..., Any]:
         """Return a function that runs that many calls by NumPy, fewer of a kind that recurs, and compiles then."""
-        left = float(calls)
-        payload = jax.device_put if len(self._known) < self._first else _payload
+        left, is_new = float(calls), len(self._known) < self._first
+        payload = jax.device_put if is_new else _payload
 
         def run(*args: Any) -> Any:
             nonlocal left
             left -= 1 if self._last is run else 1 + calls / RECURRENCES
-            if left < 0:
+            if left < 0 or (is_new and not baseline_tier.on):
                 return self._known.put(key, self._compile())(*args)
             return jax.tree.map(payload, function(*[np.asarray(a) if hasattr(a, "shape") else a for a in args]))
 

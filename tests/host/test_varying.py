@@ -52,10 +52,15 @@ def test_the_only_kind_is_compiled_once_it_is_worth_it_and_is_xlas_then(monkeypa
 
 
 def test_who_wants_the_same_bits_waits_for_the_compiler():
-    run = tiered(lambda x: jax.numpy.sin(x) - 2, 1)
-    with baseline_tier.off(), compilations() as count:
-        run(given(31))
-    assert count[0] == 1
+    for calls in (0, 1):  # before the setting was changed
+        run = tiered(lambda x: jax.numpy.sin(x) - 2, 1)
+        with compilations() as count:
+            for _ in range(calls):
+                run(given(31))
+        assert count[0] == 0
+        with baseline_tier.off(), compilations() as count:
+            run(given(31))
+        assert count[0] == 1
 
 
 def test_a_net_is_evaluated_without_a_compilation():
