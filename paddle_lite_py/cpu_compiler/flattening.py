@@ -105,9 +105,15 @@ def with_eqns(jaxpr: Any, eqns: Sequence[Any]) -> Any:
 
 def with_bodies(eqn: Any, form: Callable[[Any], Any]) -> Any:
     """Return an equation with the bodies that it has, of loops and branches, in another form."""
+    if not any(map(_has_body, eqn.params.values())):  # most: five parameters each, in eight passes
+        return eqn
     values = tuple(eqn.params.values())
     new = _body(values, form)
     return eqn if new is values else eqn.replace(params=dict(zip(eqn.params, new, strict=True)))
+
+
+def _has_body(value: Any) -> bool:
+    return any(map(_has_body, value)) if type(value) is tuple else is_jaxpr(value)
 
 
 def _body(value: Any, form: Callable[[Any], Any]) -> Any:

@@ -13,9 +13,12 @@ ShapedArray = jax.core.ShapedArray
 as_function, check = core.jaxpr_as_fun, core.check_jaxpr
 
 
+_JAXPRS = (core.Jaxpr, core.ClosedJaxpr)  # a union would be made anew in each of a hundred thousand calls
+
+
 def is_jaxpr(value: Any) -> bool:
     """Whether something is a jaxpr, with constants or without."""
-    return isinstance(value, core.Jaxpr | core.ClosedJaxpr)
+    return isinstance(value, _JAXPRS)
 
 
 def body_of(jaxpr: Any) -> Any:
