@@ -29,8 +29,10 @@ from .runtime import RUNTIME, callee
 _PLAIN: dict[str, Any] = {"__int__": int, "__index__": index, "__len__": index, "__hash__": index, "__float__": float}
 _PLAIN |= {"__bool__": bool, "__contains__": bool, "__complex__": complex}
 _FRAMES = 200  # of a traceback that are looked at
-# Attributes that instances get from `type` and `object` in other ways.
+# Attributes that instances get from `type` and `object` in other ways, and the method behind all reads, those of the
+# converter included (`isinstance` reads `__class__`): converted, it would call itself without end.
 _NO_METHODS = frozenset({"__class__", "__dict__", "__weakref__", "__slots__", "__doc__", "__annotate__"})
+_NO_METHODS |= {"__getattribute__"}
 
 
 class Implicit:

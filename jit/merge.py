@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from dy2static import Undefined
 from paddle_lite_py.core import dtypes
 from paddle_lite_py.core import structure as nested
+from paddle_lite_py.core.dtypes import numpy_name
 from paddle_lite_py.core.traced_number import TracedNumber
 from paddle_lite_py.eager.tensor import ZEROS, Tensor, wrap
 from paddle_lite_py.ops.promote import common, scalar_dtype
@@ -137,7 +138,7 @@ def as_value(builder: Builder, x: Any, dtype: Any) -> TracedValue:
         value = builder._input(x)
         return value if value.dtype == dtype else as_value(builder, builder.handle(value), dtype)
     if not isinstance(x, Tensor):
-        constant = REGISTRY["constant"].bind((x, jnp.dtype(dtype).name, None))
+        constant = REGISTRY["constant"].bind((x, numpy_name(jnp.dtype(dtype)), None))
         return builder.emit(constant, (), False)[0]
     builder.peeking = True
     try:
@@ -152,7 +153,7 @@ def as_value(builder: Builder, x: Any, dtype: Any) -> TracedValue:
 
 def zeros(builder: Builder, shape: tuple[Any, ...], dtype: Any) -> TracedValue:
     """Zeros in the current frame: what an absent value holds where nothing may read it."""
-    return builder.emit(REGISTRY["constant"].bind((0, jnp.dtype(dtype).name, shape)), (), False)[0]
+    return builder.emit(REGISTRY["constant"].bind((0, numpy_name(jnp.dtype(dtype)), shape)), (), False)[0]
 
 
 def presence_flag(x: Any) -> Any:

@@ -98,18 +98,11 @@ ALL = (
 for _dtype in ALL:  # as paddle.base.core.DataType names them
     setattr(DType, _dtype.name.upper(), _dtype)
 
-_NAMES = {d.name: d for d in ALL} | {
-    "float": float32,
-    "double": float64,
-    "half": float16,
-    "int": int32,
-    "long": int64,
-    "short": int16,
-}
+# NumPy's other names ("int", "half", "byte") are known besides; its "long" has 32 bits on Windows.
+_NAMES = {d.name: d for d in ALL} | {"long": int64}
 _NUMPY = {d.np: d for d in ALL}
 # NumPy's dtypes that a gradient may flow in.
 INEXACT = frozenset(d.np for d in ALL if d.is_differentiable)
-_PYTHON = {bool: bool_, int: int64, float: float32, complex: complex64}
 
 
 class _Default:
@@ -138,12 +131,12 @@ for _each in ALL:
 def _by_numpy(value: Any) -> DType | None:
     try:
         return _NUMPY.get(np.dtype(value))
-    except TypeError:
+    except (TypeError, ValueError):
         return None
 
 
 def as_dtype(value: Any) -> DType:
-    """Return the DType named by a DType, a string, a NumPy dtype or a Python type.
+    """Return the DType named by a DType, a string, a NumPy dtype or a Python type: what NumPy names so.
 
     Raises:
         TypeError: if `value` names no dtype.
@@ -151,14 +144,13 @@ def as_dtype(value: Any) -> DType:
     Examples:
         >>> as_dtype("float32"), as_dtype(np.int64), as_dtype(bool)
         (paddle.float32, paddle.int64, paddle.bool)
+        >>> as_dtype("byte"), as_dtype("int"), as_dtype(float)
+        (paddle.int8, paddle.int64, paddle.float64)
     """
     if value.__class__ is DType:
         return value
-    found: DType | None
-    if isinstance(value, str):
-        found = _NAMES.get(value.removeprefix("paddle."))
-    else:
-        found = _PYTHON.get(value) if isinstance(value, type) and value in _PYTHON else _by_numpy(value)
+    named = _NAMES.get(value.removeprefix("paddle.")) if isinstance(value, str) else None
+    found = named or _by_numpy(value)
     if found is None:
         raise TypeError(f"dtype is {value!r}; expected one of {', '.join(d.name for d in ALL[:12])}")
     return found

@@ -22,7 +22,7 @@ from ..core.jax_compat.versions import JAX
 from ..core.jax_compat.xla import traced_by
 from ..core.memo import once
 from ..core.private_files import read_signed
-from .fingerprints import fingerprint
+from .fingerprints import dtype_name, fingerprint
 from .machine_code import TARGETS
 from .traced import TracedFunction
 
@@ -121,7 +121,7 @@ def _beginnings(folder: Path) -> set[str]:
 
 def alike(name: str, specs: Sequence[Any]) -> str:
     """Return the common prefix of the files of all executables of a function for such arguments."""
-    return digest([name, [(s.shape, s.dtype) for s in specs]])
+    return digest([name, [(s.shape, dtype_name(s.dtype)) for s in specs]])
 
 
 def digest(said: Any) -> str:

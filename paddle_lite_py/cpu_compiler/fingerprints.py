@@ -15,6 +15,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from ..core.dtypes import numpy_name
 from ..core.jax_compat import jaxprs, threefry
 from ..core.jax_compat.equations import settings
 from ..core.jax_compat.versions import warn_unknown
@@ -110,7 +111,12 @@ def _kind(a: Any) -> str:
     """Shape and type of an array."""
     if not all(type(n) is int for n in a.shape):
         raise _Nameless
-    return f"{a.dtype}{list(a.shape)}{'w' * getattr(a, 'weak_type', False)}"
+    return f"{dtype_name(a.dtype)}{list(a.shape)}{'w' * getattr(a, 'weak_type', False)}"
+
+
+def dtype_name(dtype: Any) -> str:
+    """Return the name of a dtype of arrays, those of JAX's keys included."""
+    return numpy_name(dtype) if isinstance(dtype, np.dtype) else str(dtype)
 
 
 def _is_jaxs(function: Any) -> bool:

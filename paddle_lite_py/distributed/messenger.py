@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.dtypes import as_dtype
+from ..core.dtypes import as_dtype, numpy_name
 from .members import Reception, connect, job_secret, key_of
 from .stopping import Stopping
 
@@ -173,7 +173,8 @@ class Messenger:
 
     def send(self, rank: int, group: int, array: np.ndarray) -> None:
         """Send an array to a process; it need not wait for it yet."""
-        word = {"say": "tensor", "group": group, "rank": self.rank, "shape": array.shape, "dtype": array.dtype.name}
+        word = {"say": "tensor", "group": group, "rank": self.rank, "shape": array.shape}
+        word["dtype"] = numpy_name(array.dtype)
         try:
             with self.lock:
                 connection = self.outgoing.get(rank)

@@ -14,6 +14,7 @@ from jax import export
 
 from ..core import dtypes
 from ..core.config import exporting
+from ..core.dtypes import numpy_name
 from ..core.errors import UNKNOWN, MissingOperatorError, Where
 from ..core.jax_compat.executables import unchecked_calls
 from ..core.symbolic import is_symbolic
@@ -88,7 +89,7 @@ class _Writer:
     def value(self, v: Value) -> dict[str, Any]:
         self.ids[v] = len(self.ids)
         shape, name = [self.attr(n) for n in v.shape], {} if v.name is None or self.bare else {"name": v.name}
-        return {"id": self.ids[v], "shape": shape, "dtype": v.dtype.name, "grad": v.requires_grad} | name
+        return {"id": self.ids[v], "shape": shape, "dtype": numpy_name(v.dtype), "grad": v.requires_grad} | name
 
     def read(self, v: Any) -> Any:
         return self.ids[v] if isinstance(v, Value) else {"py": self.attr(v)}

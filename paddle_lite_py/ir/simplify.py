@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.dtypes import numpy_name
 from ..registry.op import REGISTRY
 from . import control
 from .block import Block, Operator, Value
@@ -97,7 +98,7 @@ def _folded(op: Operator, known: dict[Value, Any]) -> Operator:
     known[out] = array = np.asarray(bound.jitted(*args))
     if bound.op.name == "constant":
         return op
-    constant = REGISTRY["constant"].bind((_nested(array), array.dtype.name, None))
+    constant = REGISTRY["constant"].bind((_nested(array), numpy_name(array.dtype), None))
     return Operator(constant, (), (out,), op.where)
 
 

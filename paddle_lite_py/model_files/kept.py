@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..core.config import kept_in, user_secret
-from ..core.dtypes import default_dtype
+from ..core.dtypes import default_dtype, numpy_name
 from ..core.errors import user_frame
 from ..core.jax_compat.versions import JAX
 from ..core.package_stamp import package_stamp
@@ -71,7 +71,7 @@ class KeptManifest:
 
 def described(arrays: dict[str, Any]) -> list[Described]:
     """Names, shapes and dtypes of weights."""
-    return [[n, list(a.shape), a.dtype.name] for n, a in arrays.items()]
+    return [[n, list(a.shape), numpy_name(a.dtype)] for n, a in arrays.items()]
 
 
 def _at(line: str) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..core import symbolic
+from ..core.dtypes import numpy_name
 from ..eager.tensor import Tensor
 from ..ir.block import Operator
 from ..model_files.graph import ModelBlock, ModelNode
@@ -65,7 +66,7 @@ class OnnxWriter(ProgramWriter):
         found = np.asarray(array, dtype)
         key = found.dtype.str, found.shape, found.tobytes()
         if key not in self._same:
-            made = self._same[key] = FileValue(TensorType(found.shape, found.dtype.name))
+            made = self._same[key] = FileValue(TensorType(found.shape, numpy_name(found.dtype)))
             self.known[made] = found
             if found.size == 1:
                 self.numbers[made] = found.reshape(-1)[0].item()

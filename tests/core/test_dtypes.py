@@ -2,7 +2,32 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pytest
+
 import paddle_lite_py as paddle
+
+# What PaddlePaddle makes of a name or a type of Python: what NumPy names so, in 64 bits where there is a choice.
+NAMED = {
+    "byte": "int8", "ubyte": "uint8", "short": "int16", "intc": "int32", "i4": "int32", "int": "int64",
+    "long": "int64", "longlong": "int64", "half": "float16", "single": "float32", "float": "float64",
+    "double": "float64", "csingle": "complex64", "complex": "complex128", "?": "bool", "bool_": "bool",
+    int: "int64", float: "float64", complex: "complex128", bool: "bool", np.byte: "int8",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("given", NAMED)
+def test_dtypes_by_the_names_of_numpy(given):
+    x = paddle.to_tensor([1.5, -2.5, 3.5])
+    cast = paddle.jit.to_static(lambda x: x.astype(given))
+    made = [x.astype(given), paddle.cast(x, given), paddle.zeros([2], given), paddle.full([1], 1, given), cast(x)]
+    assert {m.dtype for m in [*made, paddle.ones_like(x, dtype=given)]} == {NAMED[given]}
+
+
+@pytest.mark.parametrize("given", ["object", "uint", "float_", "i4,f4", "none", ""])
+def test_names_that_are_no_dtypes(given):
+    with pytest.raises(TypeError, match="dtype is .*; expected one of"):
+        paddle.zeros([1], given)
 
 
 def test_dtypes_by_constants():

@@ -76,6 +76,13 @@ def _under_amp():
         compiled()(X, X)
 
 
+def test_a_program_may_replace_the_bool_of_numpy(traces, monkeypatch):
+    wanted = compiled()(X > 0, X > 1)
+    monkeypatch.setattr(np, "bool", bool)  # as packages do; NumPy cannot write its own dtype then
+    np.testing.assert_array_equal(compiled()(X > 0, X > 1)[1], wanted[1])
+    assert traces == ["pair"]
+
+
 def test_numbers_are_no_arrays(traces):
     compiled()(1.0, X)
     assert compiled()(np.float64(1.0), X)[1].dtype == np.float64

@@ -374,6 +374,43 @@ def local_class(x):
     return (Local(x) + Local(x * 2)).t
 
 
+class Config:
+    """Settings with other names, as PretrainedConfig of PaddleNLP has them."""
+
+    names = {"size": "hidden_size"}
+
+    def __init__(self):
+        self.hidden_size = 2
+
+    def __setattr__(self, key, value):
+        super().__setattr__(super().__getattribute__("names").get(key, key), value)
+
+    def __getattribute__(self, key):
+        if key != "names" and key in super().__getattribute__("names"):
+            key = super().__getattribute__("names")[key]
+        return super().__getattribute__(key)
+
+    @property
+    def sign(self):
+        return lambda x: x if x.sum() > 0 else -x
+
+
+def test_all_reads_of_a_class_are_its_own(tmp_path):
+    class Net(paddle.nn.Layer):
+        def __init__(self):
+            super().__init__()
+            self.config = Config()
+
+        def forward(self, x):
+            found = self.config.sign(x) * self.config.size
+            return found + self.config.hidden_size if isinstance(self.config, Config) else found
+
+    net, x = Net(), paddle.to_tensor([1.0, -3.0])
+    assert paddle.jit.to_static(net, full_graph=True)(x).tolist() == [0.0, 8.0]
+    paddle.jit.save(net, str(tmp_path / "net"), input_spec=[paddle.static.InputSpec([None], "float32")])
+    assert paddle.jit.load(str(tmp_path / "net"))(-x).tolist() == [0.0, 8.0]
+
+
 @pytest.mark.filterwarnings("ignore:.*has no single static program")
 def test_a_class_that_each_trace_makes_anew():
     agree(local_class, *SIGNS)

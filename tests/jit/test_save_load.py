@@ -339,3 +339,19 @@ def test_a_program_that_is_saved_again_is_not_exported_again(tmp_path, monkeypat
     with jax.default_matmul_precision("highest"):
         assert saved(platforms=["cpu"])[0] == 2
     assert saved(platforms=["cpu"])[0] == 0
+
+
+@pytest.mark.parametrize("form", ["artifact", "paddle"])
+def test_a_program_may_replace_the_bool_of_numpy(tmp_path, monkeypatch, form):
+    class Signs(paddle.nn.Layer):
+        def forward(self, x):
+            mask = x > 0
+            return paddle.where(mask, x, x - 1) if mask.any() else x, mask
+
+    x, path = paddle.to_tensor([[1.0, -1.0]]), str(tmp_path / "net")
+    spec = [paddle.static.InputSpec([None, 2], "float32")]
+    with monkeypatch.context() as patched:
+        patched.setattr(np, "bool", bool)  # as packages do; NumPy names its own dtype `bool8` then
+        paddle.jit.save(Signs(), path, input_spec=spec, format=form)
+    found, mask = paddle.jit.load(path)(x)
+    assert (found.tolist(), mask.tolist(), mask.dtype) == ([[1.0, -2.0]], [[True, False]], "bool")

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from ...core.dtypes import numpy_name
+
 VERSION = 2
 SERVERS = "parameter servers"  # whose secret is theirs where no token is given
 DTYPES = {name: np.dtype(name).newbyteorder("<") for name in ("float32", "uint64")}
@@ -39,7 +41,7 @@ def split(endpoint: str) -> tuple[str, int]:
 
 def pack(header: dict[str, Any], arrays: Sequence[np.ndarray]) -> list[Any]:
     """Return the frames of a message."""
-    described = [[a.dtype.name, list(a.shape)] for a in arrays]
+    described = [[numpy_name(a.dtype), list(a.shape)] for a in arrays]
     head = json.dumps({"v": VERSION, **header, "arrays": described}).encode()
     return [head, *(np.ascontiguousarray(a).reshape(-1).view(np.uint8).data for a in arrays)]
 

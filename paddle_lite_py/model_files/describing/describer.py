@@ -7,6 +7,7 @@ from typing import Any
 
 from jax.errors import InconclusiveDimensionOperation
 
+from ...core.dtypes import numpy_name
 from ...core.symbolic import is_symbolic
 from ...eager.tensor import Parameter, Tensor
 from ...ir.block import Operator, Value
@@ -137,13 +138,13 @@ class Describer(ProgramWriter):
         made = self.named(value, name)
         self.note_sizes(made)
         if isinstance(state, Tensor) and state._name is None and not isinstance(state, Parameter):
-            self.description.declare(name, value.shape, value.dtype.name, stops_gradient=not value.requires_grad)
+            self.description.declare(name, value.shape, numpy_name(value.dtype), stops_gradient=not value.requires_grad)
             attrs = {"shape": list(value.shape), "dtype": NUMBERS[value.dtype], RECORDED: RecordedConstant(state)}
             self.description.operators.append(OperatorDescription("assign_value", {}, {"Out": [name]}, attrs))
             return
         trained = isinstance(handle, Parameter)
         variable = self.description.declare(
-            name, value.shape, value.dtype.name, is_persistable=state is not None, is_parameter=trained,
+            name, value.shape, numpy_name(value.dtype), is_persistable=state is not None, is_parameter=trained,
             stops_gradient=not value.requires_grad, needs_check=state is None,
         )  # fmt: skip
         variable.is_parameter = trained or name in self.program.parameters
@@ -220,12 +221,12 @@ class Describer(ProgramWriter):
             out += [*self.constants_of(file_value), OperatorDescription(
                 "assign", {"X": [self.names[file_value]]}, {"Out": [name]}, {"op_role": FORWARD})]  # fmt: skip
             self.named(value, name)
-            self.description.declare(name, value.shape, value.dtype.name)
+            self.description.declare(name, value.shape, numpy_name(value.dtype))
         for value, file_value, name in zip(op.outputs, found, called, strict=False):
             if given.get(file_value) == name:
                 self.env[value], self.description.values[value] = file_value, name
                 file_value.type = type_of(value)
-                variable = self.description.declare(name, value.shape, value.dtype.name)
+                variable = self.description.declare(name, value.shape, numpy_name(value.dtype))
                 variable.stops_gradient = not value.requires_grad
         return out
 
@@ -293,7 +294,7 @@ class Describer(ProgramWriter):
         attrs = {RECORDED: Recorded(op.bound, template, random), "op_role": FORWARD}
         for value, name in outputs:
             self.named(value, name)
-            variable = self.description.declare(name, value.shape, value.dtype.name)
+            variable = self.description.declare(name, value.shape, numpy_name(value.dtype))
             variable.stops_gradient = not value.requires_grad
         slots = {"X": [self.names[self.env[v]] for v in read]}, {"Out": [name for _, name in outputs]}
         return OperatorDescription(op.name, *slots, attrs)
@@ -310,7 +311,9 @@ class Describer(ProgramWriter):
         inputs = {slot: [self.names[v]] for slot, v in slots.items()}
         for value, name in zip(op.outputs, called, strict=True):
             self.named(value, name)
-            self.description.declare(name, value.shape, value.dtype.name).stops_gradient = not value.requires_grad
+            self.description.declare(
+                name, value.shape, numpy_name(value.dtype)
+            ).stops_gradient = not value.requires_grad
         for m in moved:
             assert m is not None
             self.named(m.outputs[0], self.final[m.outputs[0]])

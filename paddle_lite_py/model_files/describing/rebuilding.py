@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ...core.dtypes import numpy_name
 from ...core.interpreter import state, use
 from ...core.symbolic import has_symbolic, substitute
 from ...eager.tensor import Parameter, Tensor, wrap
@@ -104,7 +105,7 @@ def _inputs(made: Program, program: Program, description: ProgramDescription) ->
 
 def _state(v: VariableDescription, held: Any) -> Any:
     """Return state of the program: the same, or some of another name, shape or dtype."""
-    if held is not None and (tuple(held._payload.shape), held._payload.dtype.name) == (v.shape, v.dtype):
+    if held is not None and (tuple(held._payload.shape), numpy_name(held._payload.dtype)) == (v.shape, v.dtype):
         if not isinstance(held._payload, ScopeVariable) or held._payload.name == v.name:
             return held
     variable: Any = ScopeVariable(v.name, v.shape, v.dtype)
@@ -131,7 +132,7 @@ def _note(description: ProgramDescription, env: dict[str, Any], begun: dict[str,
         if name not in begun:
             description.handles[name] = made.builder.handle(value)
         v = description.variables[name]
-        description.declare(name, value.shape, value.dtype.name, is_persistable=v.is_persistable,
+        description.declare(name, value.shape, numpy_name(value.dtype), is_persistable=v.is_persistable,
                             is_parameter=v.is_parameter, stops_gradient=v.stops_gradient,
                             needs_check=v.needs_check)  # fmt: skip
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...core import symbolic
+from ...core.dtypes import numpy_name
 from ..graph import ModelNode
 from .pir_text import Double, DTypeAttribute, FileValue, IntArray, Long, PlaceAttribute, TensorType
 
@@ -101,7 +102,7 @@ class Emitter:
 
     def array(self, values: np.ndarray) -> FileValue:
         """Return a tensor of a few numbers."""
-        flat, kind = values.reshape(-1).tolist(), TensorType(values.shape, values.dtype.name)
+        flat, kind = values.reshape(-1).tolist(), TensorType(values.shape, numpy_name(values.dtype))
         if values.size and len(set(flat)) == 1:
             return self.full(flat[0], kind.dtype, values.shape)
         attrs = {"shape": list(values.shape), "dtype": DTypeAttribute(kind.dtype), "values": [Double(v) for v in flat]}

@@ -10,6 +10,7 @@ import numpy as np
 from jax.errors import InconclusiveDimensionOperation
 
 from ...core import structure as nested
+from ...core.dtypes import numpy_name
 from ...core.symbolic import is_symbolic
 from ...eager.tensor import Parameter, Tensor
 from ...ir.block import Block, Operator, Value
@@ -89,12 +90,12 @@ class ProgramWriter(Emitter):
     def feed(self, value: Value, name: str) -> ModelFeed:
         self.env[value] = made = FileValue(type_of(value))
         self.note_sizes(made)
-        return ModelFeed(made, name, tuple(known_sizes(value.shape)), value.dtype.name)
+        return ModelFeed(made, name, tuple(known_sizes(value.shape)), numpy_name(value.dtype))
 
     def read(self, value: Any) -> Any:
         """Return the file's value for a value here; a number is itself."""
         if isinstance(value, Tensor):
-            return self.weight(value, TensorType(tuple(value._payload.shape), value._payload.dtype.name))
+            return self.weight(value, TensorType(tuple(value._payload.shape), numpy_name(value._payload.dtype)))
         if not isinstance(value, Value):
             return value
         if value not in self.env:
@@ -198,7 +199,7 @@ class ProgramWriter(Emitter):
 
     def settled(self, given: Sequence[Any], inputs: Sequence[Value]) -> list[FileValue]:
         """Return the operands of an operator with blocks; a number becomes a value there."""
-        return [self.tensor(v, w.dtype.name) for v, w in zip(given, inputs, strict=True)]
+        return [self.tensor(v, numpy_name(w.dtype)) for v, w in zip(given, inputs, strict=True)]
 
     def condition(self, value: Any) -> FileValue:
         """Return a truth value as the reference has it."""
@@ -208,7 +209,9 @@ class ProgramWriter(Emitter):
         condition, given, blocks = self.condition(inputs[0]), self.settled(inputs[1:], op.blocks[0].inputs), []
         for side in op.blocks:
             with self.inner(side, given) as block:
-                block.results = [self.cast(r, v.dtype.name) for r, v in zip(block.results, op.outputs, strict=True)]
+                block.results = [
+                    self.cast(r, numpy_name(v.dtype)) for r, v in zip(block.results, op.outputs, strict=True)
+                ]
             blocks.append(block)
         return self.branch(condition, [type_of(v) for v in op.outputs], blocks)
 
@@ -309,10 +312,10 @@ def _leaves(structure: Any, outputs: Iterator[Any], inputs: Sequence[Value]) -> 
 def natural_dtype(value: Any) -> str:
     """Return the dtype of a value, or of a number."""
     if isinstance(value, Value):
-        return value.dtype.name
+        return numpy_name(value.dtype)
     return "bool" if isinstance(value, bool) else "int64" if isinstance(value, int) else "float32"
 
 
 def type_of(value: Value) -> TensorType:
     """Shape and dtype of a value."""
-    return TensorType(tuple([n if is_symbolic(n) else int(n) for n in value.shape]), value.dtype.name)
+    return TensorType(tuple([n if is_symbolic(n) else int(n) for n in value.shape]), numpy_name(value.dtype))

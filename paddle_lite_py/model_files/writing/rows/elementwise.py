@@ -7,6 +7,7 @@ from typing import Any
 
 import jax
 
+from ....core.dtypes import numpy_name
 from ....ops.promote import promote_operands
 from ..emitter import Emitter, Unwritable
 from ..pir_text import Double, DTypeAttribute, FileValue, Long, TensorType
@@ -41,7 +42,7 @@ def common(w: Emitter, x: Any, y: Any) -> tuple[FileValue, FileValue]:
         it = iter(arrays)
         return promote_operands(*[next(it) if isinstance(v, FileValue) else v for v in (x, y)])
 
-    dtype = jax.eval_shape(meet, *given)[0].dtype.name
+    dtype = numpy_name(jax.eval_shape(meet, *given)[0].dtype)
     return w.tensor(x, dtype), w.tensor(y, dtype)
 
 

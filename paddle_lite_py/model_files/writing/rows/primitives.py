@@ -10,6 +10,7 @@ import jax
 import numpy as np
 
 from ....core.config import portable
+from ....core.dtypes import numpy_name
 from ....core.jax_compat.equations import UnknownFormError, called_jaxpr, check_form
 from ....core.jax_compat.jaxprs import Literal, body_of, constants_of
 from ....core.symbolic import is_symbolic, substitute
@@ -95,7 +96,7 @@ def _needed(jaxpr: Any) -> list[Any]:
 
 
 def _type(aval: Any) -> TensorType:
-    return TensorType(tuple(aval.shape), np.dtype(aval.dtype).name)
+    return TensorType(tuple(aval.shape), numpy_name(np.dtype(aval.dtype)))
 
 
 def _equation(w: Emitter, eqn: Any, inputs: list[FileValue]) -> Sequence[FileValue]:
