@@ -15,11 +15,12 @@ from .types import Array
 def bilinear(x: Any, row: Any, column: Any) -> Any:
     """Interpolate `x` [c, h, w] bilinearly at rows and columns of one shape: [c, *shape]; zeros outside."""
     h, w = x.shape[-2:]
+    near = (row > -1) & (column > -1)  # at -1 nothing is left, nor a gradient: padded taps lie there as training begins
     top, left = jnp.floor(row), jnp.floor(column)
     out = jnp.zeros((x.shape[0], *row.shape), x.dtype)
     for i, wi in ((top, top + 1 - row), (top + 1, row - top)):
         for j, wj in ((left, left + 1 - column), (left + 1, column - left)):
-            inside = (i >= 0) & (i < h) & (j >= 0) & (j < w)
+            inside = near & (i >= 0) & (i < h) & (j >= 0) & (j < w)
             at = jnp.clip(i, 0, h - 1).astype(jnp.int32), jnp.clip(j, 0, w - 1).astype(jnp.int32)
             out = out + jnp.where(inside, x[:, at[0], at[1]] * (wi * wj).astype(x.dtype), 0)
     return out

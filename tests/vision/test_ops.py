@@ -41,3 +41,12 @@ def test_a_picture_without_proposals_has_one_of_zeros(offset):
     )
     assert counts.tolist() == [1, 1] and scores.tolist() == [[0.0], [1.0]]
     assert boxes[0].tolist() == [0.0] * 4 and boxes[1].max() > 50
+
+
+def test_offsets_of_zero_move_padded_taps_nowhere():
+    x, offset = paddle.to_tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), paddle.zeros([1, 18, 2, 2])
+    offset.stop_gradient = False
+    paddle.vision.ops.deform_conv2d(x, offset, paddle.ones([1, 1, 3, 3]), padding=1).sum().backward()
+    rows, columns = offset.grad.reshape([3, 3, 2, 2, 2]).unbind(2)  # as PaddlePaddle has them
+    assert (rows[0, :, 0] == 0).all() and (columns[:, 0, :, 0] == 0).all()  # at -1, outside of the picture
+    assert rows[1, 1].tolist() == [[2.0, 2.0], [-3.0, -4.0]] and columns[1, 1].tolist() == [[1.0, -2.0], [1.0, -4.0]]
