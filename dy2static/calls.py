@@ -133,7 +133,7 @@ class Callees:
             "method": method,
             "known": self.known,
             "reduce": functools.reduce,
-            "plain": PLAIN,
+            "plain": PLAIN - {list, tuple} if self.runtime.lists else PLAIN,
             "fixed": FIXED,
             # Containers whose elements are not compared.
             "sets": frozenset() if self._replaces else PLAIN - {list, tuple},

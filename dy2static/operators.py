@@ -71,6 +71,8 @@ class Operators:
 
     def test(self, value: Any) -> Any:
         """A test that is no plain boolean: its truth, or a staged value."""
+        if type(value) is list or type(value) is tuple:
+            value = self.runtime.tested(value)
         if self.staged(value) or value is _UNTESTED:
             return value
         return self._asked(value, "__bool__", lambda: bool(value))

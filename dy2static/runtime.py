@@ -31,10 +31,12 @@ class Runtime:
         shortcuts: whether Python values get code of their own, which runs at plain speed; without it the code is
             smaller, and quicker to convert.
         signals: what it raises to steer the conversion: no handler of the user's catches them.
+        lists: whether a list or tuple may be staged: one of which only a run knows the length.
         properties: whether the getters of properties are converted; a read of an attribute is then a call.
     """
 
     shortcuts = True
+    lists = False
     properties = False
     signals: tuple[type[BaseException], ...] = ()
 
@@ -45,6 +47,10 @@ class Runtime:
     def is_staged_iterable(self, value: Any) -> bool:
         """Whether a loop over the value is staged: a tensor, or a range, enumerate or zip made of tensors."""
         return False
+
+    def tested(self, value: Any) -> Any:
+        """Return what a test of a list or tuple asks for: itself, or a staged value."""
+        return value
 
     # Statements. `state` gets and sets the variables which the bodies change.
 

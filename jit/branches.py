@@ -12,7 +12,7 @@ from paddle_lite_py.ir import control
 from paddle_lite_py.tracing.builder import Builder
 from paddle_lite_py.tracing.frame import CONTENTS, Frame, TracedValue, Write, is_leaf, origin
 
-from . import merge
+from . import grown, merge
 from .cells import (
     EXPRESSION,
     Cell,
@@ -153,6 +153,7 @@ def _join(outs: Outputs, cell: Cell, true: Any, false: Any, start: Any, where: A
         return nested.Static(true) if joined is None else joined
     if outs.paths[0].has_changed(true) or outs.paths[1].has_changed(false):
         raise replaced_and_changed(cell.name, where)
+    true, false = _of_one_length(outs, true, false)
     (ts, tl), (fs, fl) = merge.parts(true), merge.parts(false)
     if not merge.alike(ts, fs):
         raise branch_mismatch(cell.name, merge.describe(true), merge.describe(false), where)
@@ -160,6 +161,17 @@ def _join(outs: Outputs, cell: Cell, true: Any, false: Any, start: Any, where: A
     if merge.presence_flag(true) is None and merge.presence_flag(false) is None:
         return joined
     return _partial(outs, joined, cell, true, false, where)
+
+
+def _of_one_length(outs: Outputs, true: Any, false: Any) -> tuple[Any, Any]:
+    """Return what both branches leave; lists of two lengths as ones of which only a run knows the length."""
+    if merge.alike(merge.parts(true)[0], merge.parts(false)[0]):
+        return true, false
+    ends = []
+    for frame, own, other in zip(outs.frames, (true, false), (false, true), strict=True):
+        with outs.builder.inner(frame):
+            ends.append(grown.begun(outs.builder, own, other))
+    return (true, false) if None in ends else (ends[0], ends[1])
 
 
 def _partial(outs: Outputs, joined: Any, cell: Cell, true: Any, false: Any, where: Any) -> Any:

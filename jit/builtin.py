@@ -16,12 +16,14 @@ from paddle_lite_py.core.unknown_size import UnknownSize
 from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.ops.binary import complex as complex_
 from paddle_lite_py.ops.creation import full
+from paddle_lite_py.ops.joining import concat, stack
+from paddle_lite_py.ops.math import add_n
 from paddle_lite_py.tracing import scalar_arithmetic as numbers
 from paddle_lite_py.tracing.places import KINDS
 from paddle_lite_py.tracing.scalar_arithmetic import as_kind, finite, kind_of, to_integer
 from paddle_lite_py.tracing.traced_scalars import as_number, is_number, plain
 
-from . import at_run, iterables, selections, sequences, text
+from . import at_run, grown, iterables, selections, sequences, text
 from .host_random import drawing
 from .mutations import changing, method_of_container, of_class
 
@@ -43,7 +45,7 @@ def _wrap(original: Any, staged: Callable[..., Any], test: Callable[[Any], bool]
     of_numbers = original in _OF_NUMBERS
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        if any(map(test, args)) and mode.interpreter.is_tracing:
+        if any(map(test, (*args, *kwargs.values()))) and mode.interpreter.is_tracing:
             return staged(*args, **kwargs)
         if of_numbers and not kwargs and any(type(a) is TracedNumber for a in args):
             return applied(original, args)
@@ -200,6 +202,9 @@ _STAGED: dict[Any, tuple[Callable[..., Any], Callable[[Any], bool]]] = {
         _is_plain,
     ),
     builtins.type: (lambda x: _kind(x), _is_plain),
+    concat: (grown.concatenated, grown.holds),
+    stack: (grown.stacked, grown.holds),
+    add_n: (grown.added, grown.holds),
 } | {
     getattr(math, name.partition(":")[0]): (_with_numbers(_of_math(name.partition(":")[2] or name)), _is_number)
     for name in _MATH.split()

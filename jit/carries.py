@@ -19,7 +19,7 @@ from paddle_lite_py.tracing.builder import Builder
 from paddle_lite_py.tracing.frame import Frame, TracedValue, Write, is_leaf
 from paddle_lite_py.tracing.traced_scalars import as_number, is_number
 
-from . import merge
+from . import grown, merge
 from .cells import Cell, Path, content, detach, follow, store, variables, was_leaf, written_cell
 from .cells import before as replaced
 from .errors import loop_mismatch, replaced_and_changed, there_or_not
@@ -48,13 +48,16 @@ def _as_tuples(structure: Any) -> Any:
 class Loop:
     """One staged loop being traced."""
 
-    def __init__(self, builder: Builder, state: Any, where: Any) -> None:
-        self.builder, self.state, self.where = builder, state, where
+    def __init__(self, builder: Builder, state: Any, where: Any, lists_grow: bool = True) -> None:
+        self.builder, self.state, self.where, self.lists_grow = builder, state, where, lists_grow
         self.cells, self.bodies = variables(state), state.bodies
         self.start = list(state.get())
         self.carries: dict[Any, Carry] = {}  # by position of a variable, or key of a write
         self.writes: dict[Any, Write] = {}
         self.of_other_kind = set[Any]()
+        self.growing: dict[Any, Any] = {}  # lists of which only a run knows the length, before the loop
+        self.ends: dict[Any, Any] = {}  # the same after the iteration that widen() looks at
+        self.added: dict[Any, int | None] = {}  # how many items each iteration adds to them, if all add as many
         for i, (cell, value) in enumerate(zip(self.cells, self.start, strict=True)):
             if not merge.is_absent(value) and any(isinstance(x, Tensor) for x in merge.parts(value)[1]):
                 self.carry(i, cell, value)
@@ -135,7 +138,7 @@ class Loop:
 
     def widen(self, path: Path) -> bool:
         """Compare an iteration's end with its start; True if the carries had to be changed."""
-        changed = False
+        changed, self.ends = False, {}
         for i, (cell, after) in enumerate(zip(self.cells, path.values, strict=True)):
             changed |= self._widen_one(i, cell, self.start[i], after, path)
         for key, (write, after) in path.written.items():
@@ -167,6 +170,8 @@ class Loop:
 
     def _after(self, key: Any, path: Path) -> Any:
         """Return the content of a cell after an iteration."""
+        if key in self.ends:
+            return self.ends[key]
         return path.values[key] if key not in self.writes else content(path.written[key][1])
 
     def _widen_one(self, key: Any, cell: Cell, before: Any, after: Any, path: Path) -> bool:
@@ -175,16 +180,22 @@ class Loop:
         if key not in self.carries:
             return self._newly_carried(key, cell, before, after)
         carry = self.carries[key]
-        structure, leaves = merge.parts(after)
         if cell.is_gradient and merge.is_blank(after):
             return False
         if path.has_changed(after):
             raise replaced_and_changed(cell.name, self.where)
+        if key in self.growing:
+            with self.builder.inner(path.frame):
+                self.added[key] = grown.added_to(self.inside.get(key), after)
+                after = self.ends[key] = grown.settled(self.builder, after, self.growing[key])
+        structure, leaves = merge.parts(after)
         leaves = [path.final(x) for x in leaves]
         if self._changes_kind(key, structure):
             self.carries[key] = carry._replace(structure=structure)
             return True
         if structure != carry.structure or len(leaves) != len(carry.leaves):
+            if self._grows(key, cell, before, after):
+                return True
             raise loop_mismatch(cell.name, merge.describe(before), merge.describe(after), self.where)
         changed = False
         for i, leaf in enumerate(leaves):
@@ -221,6 +232,15 @@ class Loop:
         self.of_other_kind.add(key)
         return True
 
+    def _grows(self, key: Any, cell: Cell, before: Any, after: Any) -> bool:
+        """Whether a cell has a list that may have any length from now on."""
+        start = None if key in self.growing or not self.lists_grow else grown.begun(self.builder, before, after)
+        if start is None:
+            return False
+        self.growing[key] = start
+        self.carry(key, cell, start)
+        return True
+
     def _newly_carried(self, key: Any, cell: Cell, before: Any, after: Any) -> bool:
         if merge.is_absent(after) and not merge.is_absent(before) and cell.is_place and not cell.is_gradient:
             raise there_or_not(cell.name, self.where)
@@ -246,6 +266,8 @@ class Loop:
         if merge.parts(before) == ([], []) or not merge.parts(before)[1]:
             if merge.parts(before)[0] == merge.parts(after)[0]:
                 return False
+            if self._grows(key, cell, before, after):
+                return True
             raise loop_mismatch(cell.name, merge.describe(before), merge.describe(after), self.where)
         if not _same_numbers(before, after):
             self.carry(key, cell, before)
@@ -291,10 +313,13 @@ class Loop:
                     out.append(merge.as_value(self.builder, merge.is_there(after), "bool"))
         return out
 
-    def leave(self, path: Path, results: list[TracedValue], at_least: int = 0) -> None:
-        """Put the results in the variables."""
+    def leave(self, path: Path, results: list[TracedValue], at_least: int = 0, length: Any = None) -> None:
+        """Put the results in the variables; the length is the number of iterations, where sizes tell it."""
         tensors = iter([self.builder.handle(v) for v in results])
         filled = {key: self._restore(c, tensors) for key, c in self.carries.items()}
+        for key, added in self.added.items() if length is not None else ():
+            if added is not None:
+                filled[key] = grown.of_length(filled[key], grown.length(self.growing[key]) + added * length)
         values = [filled.get(i, self._restore_untouched(i, path)) for i in range(len(self.start))]
         self.state.set(values)
         for key, made in filled.items():

@@ -74,16 +74,15 @@ def structure_to_json(structure: Any, name: str, place: dict[int, int], position
         raise ValueError(
             f"jit.save of `{name}`: it returns a {type(structure.value).__name__}, which a file cannot hold"
         )
+    if not issubclass(structure.kind, dict | tuple | list) and structure.kind is not PythonNumber:
+        told = getattr(structure.kind, "in_words", f"a {structure.kind.__name__}; return a dict, tuple or list instead")
+        raise ValueError(f"jit.save of `{name}`: it returns {told}")
     children = [structure_to_json(c, name, place, position) for c in structure.children]
     if structure.kind is PythonNumber:
         return children[0]
     if issubclass(structure.kind, dict):
         return {"dict": [list(structure.keys), children]}
-    if issubclass(structure.kind, tuple | list):
-        return {"list" if issubclass(structure.kind, list) else "tuple": children}
-    raise ValueError(
-        f"jit.save of `{name}`: it returns a {structure.kind.__name__}; return a dict, tuple or list instead"
-    )
+    return {"list" if issubclass(structure.kind, list) else "tuple": children}
 
 
 def structure_from_json(data: Any, handles: list[Tensor], weights: list[Tensor]) -> Any:

@@ -11,43 +11,11 @@ from paddle_lite_py.core.interpreter import state as mode
 from paddle_lite_py.core.symbolic import is_symbolic
 from paddle_lite_py.core.unknown_size import extreme_size
 from paddle_lite_py.eager.tensor import Tensor
-from paddle_lite_py.tracing.builder import Builder
+from paddle_lite_py.tracing.sizes import size_of
 
+from . import grown
 from .errors import StagingError
-
-_FIX = (
-    ": go over it with a `for` statement in the static function, which becomes a loop of the program; list(), "
-    "unpacking and the functions of other packages need it now"
-)
-
-
-class Staged:
-    """Base of what a staged `for` may run over: items by number."""
-
-    def length(self) -> Any:
-        """Number of items: an int where it is known, else a tensor."""
-        raise NotImplementedError
-
-    def item(self, i: Any) -> Any:
-        """Return the i-th item; i may be traced."""
-        raise NotImplementedError
-
-    def __len__(self) -> int:
-        length = self.length()
-        if not isinstance(length, int):
-            raise TypeError(f"the length of {self._name} over a tensor is known only when the program runs{_FIX}")
-        return length
-
-    def __iter__(self) -> Any:
-        length = self.length()
-        if isinstance(length, Tensor) and isinstance(mode.interpreter, Builder):  # that of this call
-            length = mode.interpreter.assume(length, StagingError(
-                f"the items of {self._name} over a tensor are known only when the program runs{_FIX}"))  # fmt: skip
-        return (self.item(i) for i in range(length))
-
-    @property
-    def _name(self) -> str:
-        return f"{type(self).__name__.removeprefix('Staged').lower()}()"
+from .staged import Staged
 
 
 @dataclasses.dataclass(init=False, eq=False)
@@ -73,7 +41,21 @@ class StagedRange(Staged):
     def item(self, i: Tensor) -> Any:
         """Return the i-th item, a whole number."""
         found = i * self.step + self.start
-        return found.item() if isinstance(found, Tensor) else found
+        if not isinstance(found, Tensor):
+            return found
+        found = found.item()
+        found._payload.limit = self._limit()
+        return found
+
+    def _limit(self) -> Any:
+        """Return a size that all items are below; None where it is not known, or an item may be below 0."""
+        bounds = (self.start, self.stop, self.step)
+        start, stop, step = (size_of(n._payload) if isinstance(n, Tensor) else n for n in bounds)
+        if type(step) is not int or (type(start) is not int and type(stop) is not int):
+            return None
+        if step > 0 and type(start) is int and start >= 0:
+            return stop
+        return start + 1 if step < 0 and start is not None and type(stop) is int and stop >= -1 else None
 
     def settled(self) -> Any:
         """The range itself, once its numbers are known; see structure.unflatten."""
@@ -172,14 +154,16 @@ class Rest(Staged):
 
 
 def is_staged(x: Any) -> bool:
-    """True for a tensor with a first dimension and for the staged iterables."""
-    return isinstance(x, Staged | Tensor)
+    """True for a tensor with a first dimension, the staged iterables, and a list that has grown in a staged loop."""
+    return isinstance(x, Staged | Tensor) or grown.holds(x)
 
 
 def length_of(x: Any) -> Any:
     """Number of items: an int where it is known."""
     if isinstance(x, Staged):
         return x.length()
+    if grown.holds(x):
+        return grown.length(x)
     if isinstance(x, Tensor):
         if not x.ndim:
             raise TypeError("a 0-D tensor cannot be iterated over; to loop that many times, use range(n)")
@@ -199,6 +183,7 @@ def elements(x: Any) -> Any:
     """Return the items of a comprehension's iterable as a list, if their number is known and not too large."""
     if not is_staged(x):
         return x
+    x = grown.GrownList(x) if grown.holds(x) else x
     length = length_of(x)
     return [item_of(x, i) for i in range(length)] if isinstance(length, int) and length <= LONGEST else x
 
@@ -207,6 +192,8 @@ def item_of(x: Any, i: Any) -> Any:
     """Return the i-th item; i may be traced."""
     if isinstance(x, Staged):
         return x.item(i)
+    if grown.holds(x):
+        return grown.item(x, i)
     if isinstance(x, Tensor):
         return x[i]
     if isinstance(i, int):

@@ -11,18 +11,22 @@ from paddle_lite_py.ir import control
 from paddle_lite_py.tracing.builder import Builder
 from paddle_lite_py.tracing.checks import LoopBuffer
 from paddle_lite_py.tracing.frame import TracedValue
+from paddle_lite_py.tracing.sizes import size_of
 
 from . import merge
 from .branches import finish
 from .carries import Loop
 from .cells import Path, content, look_for_leaves, written_cell
 from .errors import StagingError
+from .iterables import LONGEST
 
 MAX_ATTEMPTS = 12
 
 
-def while_(builder: Builder, test: Callable[[], Any], body: Callable[[], None], state: Any, where: Any) -> None:
-    """A loop on a staged condition."""
+def while_(
+    builder: Builder, test: Callable[[], Any], body: Callable[[], None], state: Any, where: Any, length: Any = None
+) -> None:
+    """A loop on a staged condition; the length is the number of its iterations, where sizes tell it."""
     loop = Loop(builder, state, where)
     path, inputs, _ = _stable(loop, lambda _: body(), index=False)
     # A run that finds other values than the program takes for granted must end as well.
@@ -53,7 +57,7 @@ def while_(builder: Builder, test: Callable[[], Any], body: Callable[[], None], 
     results = list(_append(builder, bound, [*init, *operands], path.frame.block.outputs, loop))
     for result, first in zip(results, init, strict=False):  # what no iteration changes
         result.requires_grad = result.requires_grad or first.requires_grad
-    loop.leave(path, results[: len(init)])
+    loop.leave(path, results[: len(init)], length=length)
     if grad and builder.loop_buffer:
         needed = builder.loop_buffer.needed
         needed._set_payload(needed.maximum(builder.handle(results[-1]))._payload)
@@ -72,8 +76,8 @@ def for_(
     state: Any,
     where: Any,
 ) -> None:
-    """A loop of known length."""
-    loop = Loop(builder, state, where)
+    """A loop of known length; where a list grows, Python runs it, since then the list has a known length as well."""
+    loop = Loop(builder, state, where, lists_grow=length > LONGEST)
     path, inputs, _ = _stable(loop, lambda i: body(item(i)), index=True)  # type: ignore[arg-type]
     finals = loop.final(path)
     look_for_leaves(path, finals, where)
@@ -133,7 +137,8 @@ def counted(
         body(item(now))
         counter.value = now + 1
 
-    while_(builder, test, step, counter, where)
+    known = None if extra_test is not None else size_of(length._payload) if isinstance(length, Tensor) else length
+    while_(builder, test, step, counter, where, known)
 
 
 class _Counter:

@@ -87,7 +87,7 @@ def join(a: Any, b: Any, strict: bool = True, any_size: bool = False) -> tuple[t
     Raises:
         Mismatch: if the shapes differ, or the dtypes of two tensors.
     """
-    shape_a, shape_b = _shape(a), _shape(b)
+    shape_a, shape_b = shape_of(a), shape_of(b)
     if shape_a != shape_b:
         if not any_size or len(shape_a) != len(shape_b):
             raise Mismatch(f"{describe(a)} and {describe(b)}")
@@ -116,7 +116,8 @@ def is_of_kind(a: Any, b: Any, joined: Any) -> bool:
     return (natural_dtype(a).kind == "b") == (natural_dtype(b).kind == "b")
 
 
-def _shape(x: Any) -> tuple[Any, ...]:
+def shape_of(x: Any) -> tuple[Any, ...]:
+    """Return the shape of a tensor; of a number, that of one."""
     return tuple(x._payload.shape) if isinstance(x, Tensor) else ()
 
 

@@ -12,7 +12,7 @@ from paddle_lite_py.tracing.builder import Builder
 from paddle_lite_py.tracing.places import KINDS, copy_of, is_as
 from paddle_lite_py.tracing.traced_scalars import is_number, known
 
-from . import sequences, watched
+from . import grown, sequences, watched
 
 # Containers of the standard library that hold others, and where.
 WRAPPERS = (collections.UserDict, collections.UserList, collections.ChainMap)
@@ -84,6 +84,8 @@ def _look_up(method: Any, key: Any, *default: Any) -> Any:
 def _search(method: Any, item: Any, *bounds: Any) -> Any:
     """index(), count() or remove(), of numbers by the values of this call."""
     owner, removes = method.__self__, method.__name__ == "remove"
+    if grown.holds(owner):
+        raise grown.unknown_length(f"`{method.__name__}`")
     if not (is_number(item) or any(map(is_number, owner))):
         return _mutate(method, item) if removes else method(item, *bounds)
     found = getattr(list(map(known, owner)), "index" if removes else method.__name__)(known(item), *bounds)
@@ -105,6 +107,8 @@ def _mutate(method: Any, *args: Any, **kwargs: Any) -> Any:
         builder.contents_written(method.__self__)
         if not kwargs:
             builder.replay(method.__self__, method.__name__, args)
+    if grown.holds(method.__self__):
+        return grown.changed(method.__self__, method.__name__, args)
     if sorts and isinstance(builder, Builder):
         method.__self__[:] = sequences.sorted_(method.__self__, **kwargs)
         return None

@@ -23,7 +23,7 @@ from paddle_lite_py.tracing.frame import is_of_each_run
 from paddle_lite_py.tracing.owned import is_owned
 from paddle_lite_py.tracing.traced_scalars import as_number
 
-from . import at_run, attributes, branches, loops, sequences, text, unrolled, watched
+from . import at_run, attributes, branches, grown, loops, sequences, text, unrolled, watched
 from .builtin import replacement
 from .catching import SIGNALS, Catching, catcher, leaves_manager
 from .errors import StagingError, caught_outside, caught_perhaps, ends_iterator
@@ -41,7 +41,7 @@ OWN = ("paddle_lite_py", "jax", "jaxlib", "numpy", "dy2static")
 class StagedRuntime(dy2static.Runtime):
     """Python control flow on tensors becomes operators with blocks."""
 
-    properties = True
+    properties = lists = True
 
     def __init__(self) -> None:
         self.ignored: set[str] = set()  # modules that the user wants left alone
@@ -59,6 +59,10 @@ class StagedRuntime(dy2static.Runtime):
     def is_staged_iterable(self, value: Any) -> bool:
         """True for a tensor, and for range, enumerate and zip of tensors."""
         return is_staged(value) and mode.interpreter.is_tracing
+
+    def tested(self, value: Any) -> Any:
+        """Return whether there are items in a list that has grown in a staged loop; another one itself."""
+        return grown.length(value) > 0 if grown.holds(value) else value
 
     def if_(self, pred: Any, body: Any, orelse: Any, state: Any, where: Any) -> None:
         """A cond operator; or the branch that is taken, where the two leave things of different kinds."""
@@ -229,6 +233,8 @@ class StagedRuntime(dy2static.Runtime):
 
     def getitem_(self, obj: Any, key: Any) -> Any:
         """Return the item, which a defaultdict may have to make."""
+        if grown.holds(obj) or grown.is_index(obj, key):
+            return grown.item(obj, key)
         key = known_key(obj, key)
         if isinstance(obj, collections.defaultdict) and obj.default_factory is not None and key not in obj:
             if type(obj).__missing__ is collections.defaultdict.__missing__:
@@ -244,6 +250,8 @@ class StagedRuntime(dy2static.Runtime):
             _note(mode.interpreter, obj, key)
         if _is_mask(obj, key) and isinstance(value, Tensor) and value.shape == obj.shape:
             obj[...] = where(key, value, obj)  # from augmented()
+        elif grown.holds(obj):
+            grown.put(obj, key, value)
         else:
             obj[key] = value
 
@@ -277,7 +285,7 @@ def _note(builder: Builder, container: Any, key: Any) -> None:
     """Note what an item holds that is about to be set."""
     if isinstance(container, dict):
         builder.item_written(container, key)
-    elif not isinstance(container, list | collections.deque) or not hasattr(key, "__index__"):
+    elif not isinstance(container, list | collections.deque) or not hasattr(key, "__index__") or grown.holds(container):
         for held in contents_of([container]):
             builder.contents_written(held)
     elif -len(container) <= (at := operator.index(key)) < len(container):

@@ -21,7 +21,7 @@ from paddle_lite_py.tracing.builder import Builder
 from paddle_lite_py.tracing.scalar_arithmetic import DTYPES, KINDS, as_kind, kind_of
 from paddle_lite_py.tracing.traced_scalars import as_number, is_number
 
-from . import merge, unrolled
+from . import grown, merge, unrolled
 from .errors import StagingError
 from .iterables import elements
 from .text import StagedText
@@ -103,6 +103,8 @@ def sum_(items: Iterable[Any], start: Any = 0) -> Any:
     """sum()."""
     if isinstance(items, Tensor):
         return start + items.sum(axis=0).astype(items.dtype)
+    if grown.holds(items):
+        return start + grown.total(items)
     total = start
     for x in elements(items):
         total = total + x

@@ -78,6 +78,10 @@ class Observer:
     def finish_update(self) -> None:
         """The same where an update of parameters is one of them: its gradients are wanted no more."""
 
+    def is_one_row(self, start: Any, stop: Any, size: Any) -> bool:
+        """Whether x[start:stop] has one row for certain, in a dimension of this size."""
+        return False
+
     # Schedules: Python objects that steps change, and that give numbers.
     def made_schedule(self, schedule: Any) -> None:
         """Called with each new schedule."""

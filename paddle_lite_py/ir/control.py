@@ -24,6 +24,8 @@ Arrays = tuple[Any, ...]
 
 
 def _cond(pred: Any, operands: Any, true: Block, false: Block) -> Any:
+    if not isinstance(pred, jax.core.Tracer):
+        return tuple(run_block(true if pred else false, operands))
     return jax.lax.cond(
         jnp.reshape(pred, ()).astype(bool),
         lambda args: tuple(run_block(true, args)),

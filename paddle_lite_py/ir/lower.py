@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import jax
@@ -19,6 +20,11 @@ from .block import Block, Operator, Value
 from .program import Program
 
 Env = dict[Value, Any]
+# Ops that make conditions of sizes.
+OF_SIZES = frozenset(
+    "dimension add subtract multiply floor_divide remainder maximum minimum cast identity reshape equal not_equal "
+    "less_than less_equal greater_than greater_equal logical_not logical_and logical_or".split()
+)
 SCOPE = re.compile(r"([\w.]+)\.(\d+):")
 
 
@@ -48,7 +54,7 @@ def run_ops(ops: Sequence[Operator], env: Env, perturb: Env | None = None) -> No
     for i, op in enumerate(ops):
         args = [read(env, v) for v in op.inputs]
         fn = shared.get(op.bound) if all(isinstance(a, Tracer) for a in args) else None
-        with jax.named_scope(scope_name(op, i)):
+        with jax.named_scope(scope_name(op, i)), _at_once(op, args):
             out = (fn or concrete(op.bound).fn)(*args)
         outs = out if isinstance(out, tuple | list) else (out,)
         look(outs, op.name, op.where, bool(op.bound.op.effect))
@@ -57,6 +63,17 @@ def run_ops(ops: Sequence[Operator], env: Env, perturb: Env | None = None) -> No
             env[value] = jax.lax.stop_gradient(array) if cut and not value.requires_grad else array
             if perturb and value in perturb:
                 env[value] = env[value] + perturb[value]
+
+
+def _at_once(op: Operator, args: Sequence[Any]) -> AbstractContextManager[Any]:
+    """What follows from sizes that are known is computed while XLA's program is made: a branch that is not taken may be
+    impossible for them."""
+    is_known = (
+        op.name in OF_SIZES
+        and not any(isinstance(a, Tracer) or getattr(a, "shape", ()) for a in args)
+        and not symbolic.has_symbolic(symbolic.resolved(op.bound.attrs))
+    )
+    return jax.ensure_compile_time_eval() if is_known else nullcontext()
 
 
 def _share_repeated(ops: Sequence[Operator]) -> dict[BoundOp, Callable[..., Any]]:

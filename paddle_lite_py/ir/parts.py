@@ -85,8 +85,9 @@ def is_unrolled(program: Program) -> bool:
 
 def found_within(op: Operator, measured: dict[str, Measured]) -> set[str]:
     """Return the sizes that are measured in the blocks of an operator."""
-    made = {v for block in op.blocks for inner in block.all_ops() for v in inner.outputs}
-    made.update(v for block in op.blocks for v in block.inputs)
+    within = [op, *(inner for block in op.blocks for inner in block.all_ops())]
+    made = {v for inner in within[1:] for v in inner.outputs}
+    made.update(v for inner in within for block in inner.blocks for v in block.inputs)
     return {name for name, m in measured.items() if m.value in made}
 
 

@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..core.interpreter import state
+from ..core.unknown_size import UnknownSize
 from ..eager.pending import payload_of
 from ..eager.tensor import Tensor
 from .convert import to_tensor
@@ -59,6 +61,8 @@ def _plain(part: Any) -> Any:
     """Convert lists and arrays to tensors, numbers and 0-D integer arrays to ints."""
     if part is None or part is Ellipsis or isinstance(part, slice | Tensor | bool):
         return part
+    if isinstance(part, UnknownSize) and state.interpreter.size_answers.for_file:
+        return part.number()
     if isinstance(part, np.bool_) or (isinstance(part, np.ndarray) and not part.ndim):
         return part.item() if part.dtype == bool else operator.index(part.item())
     if isinstance(part, list | range | np.ndarray):
@@ -147,6 +151,9 @@ def _parse_int(i: int, size: Any, dim: int) -> Any:
 
 def _parse_slice(part: slice, size: Any) -> Any:
     bounds = part.start, part.stop, part.step
+    if part.step in (None, 1) and isinstance(part.start, Tensor) and isinstance(part.stop, Tensor):
+        if state.interpreter.is_one_row(part.start, part.stop, size):
+            return (CUT, 1, 1), part.start
     start, stop, step = [b._static_value("the bound of a slice") if isinstance(b, Tensor) else b for b in bounds]
     if start is None and stop is None and step in (None, 1):
         return (ALL,), None

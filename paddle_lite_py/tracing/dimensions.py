@@ -151,7 +151,8 @@ class Dimensions:
             return self._decide(relation, a, b)
         if relation in ("eq", "ne") and (found := self._follows(relation, a, b)) is not None:
             return found  # an order that is known is a condition all the same: it may be that of a loop
-        return size_condition(self.number(a), relation, self.number(b), lambda: self._decide(relation, a, b))
+        right = b if isinstance(b, int) else self.number(b)
+        return size_condition(self.number(a), relation, right, lambda: self._decide(relation, a, b))
 
     def _decide(self, relation: str, a: Any, b: Any) -> bool:
         if (found := self._follows(relation, a, b)) is not None:

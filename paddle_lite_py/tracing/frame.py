@@ -68,7 +68,7 @@ Key = tuple[int, Any, bool]
 class TracedValue(Value):
     """A value of a block under construction, with what its builder knows of it. It stands in a Tensor meanwhile."""
 
-    __slots__ = ("defined", "frame", "freed", "is_number")
+    __slots__ = ("defined", "frame", "freed", "is_number", "limit")
 
     def __init__(self, shape: tuple[Any, ...], dtype: Any, frame: Frame | None, requires_grad: bool = False) -> None:
         super().__init__(shape, dtype, requires_grad)
@@ -76,6 +76,7 @@ class TracedValue(Value):
             self.shape = Shape(self.shape)
         self.frame: Any = frame  # the block that defines it
         self.is_number = False  # a stand-in for the result of int(), float() or item(): see traced_scalars
+        self.limit: Any = None  # of the number of an iteration: it is at least 0, and less than this size
         self.freed = False  # a backward() in the program has consumed the graph behind it
         self.defined: Any = None  # for a variable that some path leaves undefined: see checks.DefinedFlag
 

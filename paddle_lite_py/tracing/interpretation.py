@@ -25,6 +25,7 @@ def interpret(
     Arguments:
         measured: sizes that the program finds itself. around: those that are known of blocks around it.
     """
+    given = [t if isinstance(t, Tensor) else Tensor(t) for t in given]  # the number of an iteration
     env: Env = dict(zip(block.inputs, given, strict=True))
     dims = {**(around or {}), **symbolic.solve([v.shape for v in block.inputs], [t._payload.shape for t in given])}
     for op in block.ops:

@@ -7,6 +7,8 @@ from typing import Any
 
 from ..core.dtypes import is_inexact
 from ..core.errors import DataDependentError, user_frame
+from ..core.symbolic import has_symbolic
+from ..core.unknown_size import Shape
 from ..eager.tensor import Tensor
 from ..ir import control
 from ..ir.block import Operator, Value
@@ -14,7 +16,7 @@ from ..ir.parts import found_within, is_apart, measured_first
 from ..ir.program import Measured
 from ..registry.bound import BoundOp
 from .fitting import inferred_by_samples
-from .frame import Frame, TracedValue, traced_copy
+from .frame import Frame, TracedValue, origin, traced_copy
 from .sizes import size_of
 from .speculation import MAX_ELEMENTS, Speculation
 
@@ -62,6 +64,15 @@ class Measuring:
         name = name or self.unknown.new(f"size_{len(self.measured)}")
         self.measured[name] = measured
         return self.unknown.symbols[name] - 1
+
+    def is_one_row(self, start: Any, stop: Any, size: Any) -> bool:
+        """Whether these are the number of an iteration, which is below this size, and the next one."""
+        at, after = start._payload, stop._payload
+        maker = next((op for op in reversed(after.frame.block.ops) if after in op.outputs), None)
+        if maker is None or maker.name != "add" or maker.inputs[1] != 1 or not isinstance(maker.inputs[0], TracedValue):
+            return False
+        first, limit = origin(maker.inputs[0]), origin(at).limit
+        return first is origin(at) and limit is not None and str(limit) == str(size)
 
     def infer(self, bound: BoundOp, inputs: tuple[Any, ...], specs: tuple[Any, ...]) -> Any:
         """Shapes and dtypes of what a bound op gives."""
@@ -136,4 +147,4 @@ class Measuring:
             if isinstance(n, str) and n not in known:
                 known[n] = self._size(Measured(value, axis=axis))
             sizes.append(self._size(Measured(value, axis=axis)) if n is None else known.get(n, n))
-        value.shape = tuple(sizes)
+        value.shape = Shape(sizes) if has_symbolic(tuple(sizes)) else tuple(sizes)

@@ -23,7 +23,7 @@ class SizeCondition(Tensor):
     __hash__ = Tensor.__hash__
 
 
-def size_condition(left: Tensor, relation: str, right: Tensor, decide: Callable[[], bool]) -> SizeCondition:
+def size_condition(left: Tensor, relation: str, right: Any, decide: Callable[[], bool]) -> SizeCondition:
     """Return the comparison of two traced sizes, by a name of `operator`."""
     out: Any = getattr(operator, relation)(left, right)
     made = SizeCondition.__new__(SizeCondition)

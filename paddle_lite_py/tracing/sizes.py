@@ -6,6 +6,8 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+import jax
+
 from ..core.symbolic import is_symbolic
 from ..ir.block import Operator
 from .frame import TracedValue
@@ -15,6 +17,8 @@ ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
     "subtract": operator.sub,
     "multiply": operator.mul,
     "floor_divide": operator.floordiv,
+    "maximum": jax.core.max_dim,
+    "minimum": jax.core.min_dim,
 }
 # Ops that preserve a size.
 SAME = ("cast", "identity", "assign", "reshape", "squeeze", "detach")

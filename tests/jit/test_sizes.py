@@ -77,9 +77,9 @@ ANY_SIZE = {
 }
 KNOWN_SIZES = {
     "attention": (lambda x: F.scaled_dot_product_attention(x, x, x), f32(2, 5, 2, 4)),
-    "stacked rows": (stacked, f32(*MATRIX)),
 }
 EACH_SIZE = {
+    "stacked rows": (stacked, f32(*MATRIX)),
     "adaptive pool": (lambda x: F.adaptive_avg_pool2d(x, 3), f32(*IMAGE)),
     "prod": (paddle.prod, f32(*MATRIX)),
     "fft": (lambda x: paddle.abs(paddle.fft.fft(x)), f32(*MATRIX)),
