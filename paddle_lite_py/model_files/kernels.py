@@ -134,11 +134,11 @@ def _of_operator(name: str, order: str) -> Function:
 
 
 def _replaced(operands: list[Any], made: tuple[Any, ...], places: tuple[int | None, ...]) -> Iterator[Any]:
-    """What an update gives: where a result replaces an operand, that operand, which has its value from now on."""
+    """What an update gives: where a result replaces an operand, that operand, which has its value from now on; None
+    for a result that there is not."""
     for at, new in itertools.zip_longest(places[: len(made)], made):
         old = operands[at] if at is not None and at < len(operands) else None
-        if new is not None:
-            yield _bind(old, new)
+        yield None if new is None else _bind(old, new)
 
 
 def _bind(old: Any, new: Any) -> Any:

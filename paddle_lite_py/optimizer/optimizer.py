@@ -12,7 +12,6 @@ from ..core.arrays import as_array, full_on_host, is_spread, laid_over, meshes
 from ..core.interpreter import UpdateRule, layer_version, no_grad, state
 from ..core.no_effect import Immaterial, Refused, no_effect
 from ..core.traced_number import TracedNumber, current
-from ..core.versioned import Versioned
 from ..eager.pending import payload_of, put_together
 from ..eager.tensor import ZEROS, Parameter, Tensor, wrap
 from ..nn import unique_name
@@ -22,6 +21,7 @@ from ..regularizer import L2Decay
 from . import checks, own_updates, rows
 from .lr import LRScheduler
 from .operators import operator
+from .own_state import OwnState
 from .parameter_group import ParameterGroup
 from .shared_numbers import Alike
 from .unchanged import Unchanged
@@ -30,7 +30,7 @@ from .update import Accumulator, Numbers, Recipe, Rule, Setting, compiled
 ONE_CALL = Immaterial("one compiled call updates all parameters")
 
 
-class Optimizer(Versioned):
+class Optimizer(OwnState):
     """Base class of all optimizers.
 
     Arguments:
@@ -85,6 +85,7 @@ class Optimizer(Versioned):
         self._rates: dict[float, Any] = {}
         self._zeros: dict[Any, Any] = {}
         self._auxiliary_vars: dict[str, Tensor] = {}
+        self._begin_own()
         if self._param_groups and isinstance(self._param_groups[0], dict):
             for given in self._param_groups:
                 self._add_group(given)
@@ -195,17 +196,44 @@ class Optimizer(Versioned):
             >>> net(paddle.ones([4, 2])).mean().backward()
             >>> opt.step(); opt.clear_grad()
         """
-        for group in self._groups:
+        own = type(self)._apply_optimize is not Optimizer._apply_optimize
+        for at, group in enumerate(self._groups):
             for p in group.params:
                 state.interpreter.gradient_state(p)
             active = [i for i, p in enumerate(group.params) if p._grad is not None and not p.stop_gradient]
-            if active:
-                self._update(group, active, [_gradient(group.params[i], self._zeros) for i in active])
+            grads = [_gradient(group.params[i], self._zeros) for i in active]
+            if own:
+                self._apply_own(at, group, active, grads)
+            elif active:
+                self._update(group, active, grads)
+
+    def _apply_own(self, at: int, group: ParameterGroup, active: list[int], grads: list[Tensor]) -> None:
+        """Call the `_apply_optimize` of a subclass."""
+        if not state.interpreter.is_eager:
+            builder: Any = state.interpreter
+            found = (self._settings(group, active), self._clip_of(group))
+            builder.assumes(Unchanged.of(self, group, active, *found)._replace(own=(self,)))
+        pairs = [(group.params[i], g) for i, g in zip(active, grads, strict=True)]
+        pairs = own_updates.with_options(self, group, pairs)
+        with no_grad():
+            if at:
+                self._apply_optimize(None, None, pairs, param_group_idx=at)
+            else:  # some subclasses know of no groups
+                self._apply_optimize(None, None, pairs)
+
+    def _global_learning_rate(self, program: Any = None) -> Tensor:
+        """Return the learning rate as a tensor."""
+        return wrap(self._rate()) if state.interpreter.is_eager else self._trace_rate(state.interpreter)
+
+    def _apply_optimize(
+        self, loss: Any, startup_program: Any, params_grads: Any, param_group_idx: int = 0
+    ) -> list[Any]:
+        """Update these parameters, each with its gradient; subclasses may change the pairs before."""
+        return self.apply_gradients(params_grads["params"] if isinstance(params_grads, dict) else params_grads)
 
     def _update(self, group: ParameterGroup, active: list[int], grads: list[Tensor]) -> None:
         group.start(active, self._multi_precision)
-        made = type(self)
-        if made._append_optimize_op is not Optimizer._append_optimize_op or not hasattr(made, "_rule"):
+        if own_updates.replaces(type(self), Optimizer):
             return own_updates.update_each(self, group, active, grads)
         clip = self._clip_of(group)
         if clip is not None and clip.key() is None:
@@ -231,12 +259,6 @@ class Optimizer(Versioned):
         setting = self._settings(group, [i])[1][0]
         plain = setting if own_updates.in_rule(self, setting) else setting._replace(decay="", coeff=0.0)
         self._run_update(group, [i], [grad], None, (plain,), alike=bool(group.scalars))
-
-    def _create_param_lr(self, param_and_grad: Any) -> Tensor:
-        """Return the learning rate of a parameter, for updates of subclasses."""
-        factor = own_updates.pair(param_and_grad)[0].optimize_attr["learning_rate"]
-        rate = wrap(self._rate()) if state.interpreter.is_eager else self._trace_rate(state.interpreter)
-        return rate if factor == 1.0 else rate * factor
 
     def _run_update(
         self, group: ParameterGroup, active: list[int], grads: list[Any], key: Any, settings: Any, alike: bool
@@ -396,7 +418,7 @@ class Optimizer(Versioned):
     @property
     def _accumulators(self) -> dict[str, dict[str, Tensor]]:
         """The accumulators by their names and those of parameters, as programs look into them."""
-        out: dict[str, dict[str, Tensor]] = {}
+        out = super()._accumulators
         for name, param, values in [each for group in self._groups for each in group.accumulators()]:
             out.setdefault(name, {})[param] = values
         return out
@@ -406,6 +428,10 @@ class Optimizer(Versioned):
         """The float32 copies of narrow parameters, by the names of those."""
         pairs = [pair for g in self._groups for pair in zip(g.params, g.masters, strict=True)]
         return {p.name: m for p, m in pairs if m is not None}
+
+    @_master_weights.setter
+    def _master_weights(self, value: Any) -> None:
+        """Do nothing: `self._master_weights = {}` of subclasses says that there are none yet."""
 
     # -- saving ----------------------------------------------------------------------------------------------------
     def state_dict(self) -> dict[str, Any]:
@@ -417,6 +443,7 @@ class Optimizer(Versioned):
         out: dict[str, Any] = {}
         for group in self._groups:
             out.update(group.state_dict())
+        out.update(self._own_state())
         if masters := self._master_weights:
             out["master_weights"] = masters
         if isinstance(self._learning_rate, LRScheduler):
@@ -433,6 +460,7 @@ class Optimizer(Versioned):
             ValueError: if a shape differs; nothing is changed then.
         """
         steps: list[Callable[[], None]] = [s for g in self._groups for s in g.plan_load(state_dict)]
+        steps += self._plan_own(state_dict, self._parameter_list)
         checks.loaded(type(self).__name__, state_dict, steps, self._parameter_list)
         for step in steps:
             step()
@@ -450,7 +478,11 @@ class Optimizer(Versioned):
     @property
     def type(self) -> str:
         """Name of the update rule."""
-        return type(self).__name__.lower()
+        return self.__dict__.get("_type") or type(self).__name__.lower()
+
+    @type.setter
+    def type(self, value: str) -> None:
+        self._type = value
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(learning_rate={self.get_lr():g}, parameters={len(self._parameter_list)})"

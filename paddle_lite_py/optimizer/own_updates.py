@@ -46,8 +46,14 @@ def place_of(optimizer: Any, param: Any) -> tuple[ParameterGroup, int]:
     raise ValueError(f"{type(optimizer).__name__}: parameter {param.name!r} is not one of those that it trains")
 
 
+def replaces(kind: type, base: type) -> bool:
+    """Whether a class of a user's takes part in the update of each parameter, or has no rule of its own."""
+    names = ("_append_optimize_op", "_create_accumulators", "_finish_update")
+    return not hasattr(kind, "_rule") or any(getattr(kind, n) is not getattr(base, n) for n in names)
+
+
 def update_each(optimizer: Any, group: ParameterGroup, active: list[int], grads: list[Any]) -> None:
-    """Call the user's `_append_optimize_op` for each of these parameters."""
+    """Call the user's `_append_optimize_op` for each of these parameters, between the steps around it."""
     key, settings = optimizer._settings(group, active)
     clip = optimizer._clip_of(group)
     found = optimizer._auxiliary_vars.get("found_inf")
@@ -59,12 +65,28 @@ def update_each(optimizer: Any, group: ParameterGroup, active: list[int], grads:
     params = [group.params[i] for i in active]
     with no_grad():
         before = [] if found is None or state.interpreter.is_eager else [p.clone() for p in params]
-        grads = _prepared(optimizer, group, grads, settings, clip)
-        for made in zip(params, grads, strict=True):
-            grouped = bool(optimizer._param_groups) and isinstance(optimizer._param_groups[0], dict)
-            optimizer._append_optimize_op(BLOCK, {**group.options, "params": made} if grouped else made)
+        prepared = _prepared(optimizer, group, grads, settings, clip)
+        run_each(optimizer, with_options(optimizer, group, [*zip(params, prepared, strict=True)]))
         for param, old in zip(params, before, strict=False):
             param.set_value(found.reshape([]).where(old, param))
+
+
+def with_options(optimizer: Any, group: ParameterGroup, pairs: list[Any]) -> Any:
+    """Return (parameter, gradient) pairs as updates of users get them: of a group in a dict with its options."""
+    grouped = bool(optimizer._param_groups) and isinstance(optimizer._param_groups[0], dict)
+    options = {"grad_clip": optimizer._grad_clip, **optimizer._default_dict, **group.options}
+    return {**options, "params": pairs} if grouped else pairs
+
+
+def run_each(optimizer: Any, given: Any) -> None:
+    """Run the steps of an update of users on pairs as with_options() gives them."""
+    grouped = isinstance(given, dict)
+    pairs = given["params"] if grouped else given
+    params = [p for p, _ in pairs]
+    optimizer._create_accumulators(BLOCK, dict(given, params=params) if grouped else params)
+    for made in pairs:
+        optimizer._append_optimize_op(BLOCK, dict(given, params=made) if grouped else made)
+    optimizer._finish_update(BLOCK, given)
 
 
 def in_rule(optimizer: Any, setting: Setting) -> bool:

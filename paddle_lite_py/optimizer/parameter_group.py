@@ -50,7 +50,7 @@ class ParameterGroup:
         for slot in self.slots:
             if slot.scalar:
                 name, kind = f"{slot.name}_of_{self.params[0].name}", np.dtype(np.float64 if wide else np.float32)
-                self.scalars[slot.name] = _handle((len(self.params),), kind, slot.fill, name)
+                self.scalars[slot.name] = handle_of((len(self.params),), kind, slot.fill, name)
 
     def _start(self, i: int, masters: bool) -> None:
         param = self.params[i]
@@ -59,10 +59,15 @@ class ParameterGroup:
             if not slot.scalar and self.arrays[slot.name][i] is None:
                 lead = () if slot.lead is None else (slot.lead,)
                 shape = (*lead, *param._payload.shape)
-                self.arrays[slot.name][i] = _handle(shape, kind, slot.fill, f"{param.name}_{slot.name}", param)
-        if masters and self.masters[i] is None and param._payload.dtype.itemsize < LOW:
-            self.masters[i] = _wide(param)
+                self.arrays[slot.name][i] = handle_of(shape, kind, slot.fill, f"{param.name}_{slot.name}", param)
+        if masters:
+            self.start_master(i)
         self.started[i] = True
+
+    def start_master(self, i: int) -> None:
+        """Make the copy in float32 of a narrow parameter."""
+        if self.masters[i] is None and self.params[i]._payload.dtype.itemsize < LOW:
+            self.masters[i] = _wide(self.params[i])
 
     def handles(self, indices: list[int]) -> list[Tensor]:
         """Return all that an update of these parameters changes, in the order of Recipe.split."""
@@ -160,7 +165,8 @@ class _SharedNumber(Tensor):
         return Tensor(self.numpy()).__reduce__()
 
 
-def _handle(shape: tuple[int, ...], kind: Any, fill: Any, name: str, like: Parameter | None = None) -> Tensor:
+def handle_of(shape: tuple[int, ...], kind: Any, fill: Any, name: str, like: Parameter | None = None) -> Tensor:
+    """Return a new accumulator, also while a program is traced; laid as a parameter that it belongs to."""
     data: Any = None if like is None else like._payload
     # Only where the parameter is bound to its device: a bound input binds all results, and so compiles a program twice.
     place = data.sharding if getattr(data, "committed", False) else None

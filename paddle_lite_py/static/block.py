@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from abc import ABCMeta
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -11,6 +12,7 @@ from ..core.errors import Where
 from ..core.no_effect import only_known
 from ..eager.tensor import Parameter, Tensor
 from ..ir.block import Operator
+from ..optimizer.own_updates import UpdateBlock
 from ..tracing.frame import TracedValue
 
 if TYPE_CHECKING:
@@ -90,7 +92,7 @@ class OperatorView:
         return f"{outs} = {self.type}({ins})  # {self.where}"
 
 
-class BlockView:
+class BlockView(metaclass=ABCMeta):  # noqa: B024  (UpdateBlock is one)
     """The outermost block of a program."""
 
     idx = 0
@@ -166,6 +168,9 @@ class BlockView:
 
     def __repr__(self) -> str:
         return str(self.program)
+
+
+BlockView.register(UpdateBlock)  # what updates of users get as their block
 
 
 def _variable(payload: Any) -> Tensor:
