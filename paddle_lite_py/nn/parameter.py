@@ -63,7 +63,8 @@ def create_parameter(
     found = as_attr(attr)
     if found is None:
         raise ValueError("create_parameter: attr is False, which says that there is no parameter")
-    return make_parameter(shape, found, dtype, is_bias, default_initializer, "create_parameter", device, name)
+    owner = unique_name.generate("create_parameter")
+    return make_parameter(shape, found, dtype, is_bias, default_initializer, owner, device, name)
 
 
 def make_parameter(

@@ -227,6 +227,9 @@ class RNNBase(LayerList):
         self.num_directions = 1 if direction == "forward" else 2
         self.time_major, self.dropout, self.state_components = time_major, dropout, kind.n_states
         self.mode, self.proj_size = mode, proj_size
+        # No code reads it here: programs that list the buffers find the one that PaddlePaddle's kernels have.
+        if not proj_size:
+            self.register_buffer("_dropout_state", zeros([], "uint8"), persistable=False)
         projected = {"proj_size": proj_size} if proj_size else {}
         for layer in range(num_layers):
             size = input_size if layer == 0 else (proj_size or hidden_size) * self.num_directions

@@ -12,7 +12,6 @@ from ..common import Linear
 from ..conv import Conv1DTranspose, Conv2DTranspose, Conv3DTranspose
 from ..norm import row_count
 from ..norm import spectral_norm as normalized
-from .derived import derive_parameter
 
 
 class SpectralNormHook:
@@ -65,9 +64,9 @@ def spectral_norm(
     rows = row_count("spectral_norm", weight.shape, dim)
     draw = ParamAttr(initializer=initializer.Normal(0.0, 1.0), trainable=False)
     delattr(layer, name)
-    layer.add_parameter(f"{name}_orig", derive_parameter(layer, list(weight.shape), lambda w: w, weight))
+    layer.add_parameter(f"{name}_orig", weight)
+    setattr(layer, name, weight * 1.0)
     for suffix, size in (("u", rows), ("v", weight.size // rows)):
         layer.register_buffer(f"{name}_{suffix}", layer.create_parameter([size], draw, weight.dtype))
-    setattr(layer, name, weight * 1.0)
     layer.register_forward_pre_hook(SpectralNormHook(name, dim, n_power_iterations, eps))
     return layer
