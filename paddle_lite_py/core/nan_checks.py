@@ -6,6 +6,7 @@ were compiled ahead.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import threading
 from collections.abc import Callable, Sequence
@@ -79,6 +80,27 @@ def look(results: Any, name: str, where: Any = None, acts: bool = False) -> None
         if acts:
             raise _NotLocatedError
         require_finite(results, name, where)
+
+
+def watched(operands: list[Any], name: str, where: Any) -> list[Any]:
+    """Return the operands of an op, whose gradients are checked in a function that runs once more for that."""
+    if not locating.on:
+        return operands
+    told = (f"{name}_grad", where)
+    return [_watched(told, a) if isinstance(a, jax.core.Tracer) and is_inexact(a.dtype) else a for a in operands]
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
+def _watched(told: tuple[str, Any], operand: Any) -> Any:
+    return operand
+
+
+def _look_at_gradient(told: tuple[str, Any], _: None, gradient: Any) -> tuple[Any]:
+    require_finite(gradient, *told)
+    return (gradient,)
+
+
+_watched.defvjp(lambda told, operand: (operand, None), _look_at_gradient)
 
 
 def run_checked(run: Callable[..., Any], fn: Callable[..., Any], donated: Sequence[int], args: Sequence[Any]) -> Any:

@@ -17,6 +17,7 @@ import numpy as np
 from ..core import symbolic
 from ..core.dtypes import numpy_name
 from ..core.nan_checks import for_gradients, locating
+from ..core.switches import nan_checks
 from ..cpu_compiler import nested, prepare
 from ..host.kept_steps import WrittenResults, plainly_described
 from ..host.tier import program_jit, tiered
@@ -51,8 +52,8 @@ class ResidualPullback(BoundOp):
     """
 
     __slots__ = (
-        *("_of", "_open", "hosted", "is_open", "kept", "leaves", "n_saved", "operators", "reaches", "source", "specs"),
-        *("traced_for", "tree"),
+        *("_of", "_open", "checked", "hosted", "is_open", "kept", "leaves", "n_saved", "operators", "reaches"),
+        *("source", "specs", "traced_for", "tree"),
     )
 
     def __init__(
@@ -72,6 +73,7 @@ class ResidualPullback(BoundOp):
         self.n_saved = len(kept)
         self.source, self.traced_for, self.reaches = of.source, traced, of.reaches
         self.is_open = saved is not None
+        self.checked: CheckedPullback | None = None
         self._open = None if saved is None else OpenBackward(self._pulled, saved, specs)
 
     def said(self) -> tuple[Any, ...] | None:
@@ -91,6 +93,27 @@ class ResidualPullback(BoundOp):
         leaves = [data[at] if at.__class__ is int else at[0] for at in self.leaves]
         grads = _gradients(jax.tree.unflatten(self.tree, leaves), cotangents, self.specs)
         return _arriving(grads, self.reaches, cotangents, self.traced_for[0])
+
+
+class CheckedPullback(ResidualPullback):
+    """The same where results are checked for NaN: from the inputs, so that the op can be found that has made one.
+
+    Arguments:
+        forward: the forward. pull: its backward from residuals.
+    """
+
+    __slots__ = ("_forward",)
+
+    def __init__(self, forward: Forward, pull: ResidualPullback) -> None:
+        super().__init__(forward, pull.traced_for, (), [], [*range(len(pull.traced_for[1]))], pull.specs)
+        self._forward = forward
+
+    def said(self) -> None:
+        """Return None: no other process needs it."""
+
+    def vjp(self, data: tuple[Any, ...], cotangents: tuple[Any, ...], _mask: tuple[bool, ...]) -> list[Any]:
+        """Gradients of the forward's differentiable inputs."""
+        return self._forward.traced(self.traced_for[0], data)[1](cotangents)
 
 
 def _no_forward(*args: Any) -> Any:
@@ -239,6 +262,8 @@ class Forward:
         """Return the backward of a call, and what it needs of arguments, results and residuals."""
         pull, pool = residuals.pull(), (*arrays, *outs, *residuals.arrays)
         assert pull is not None  # self.pulls has it
+        if nan_checks.on:
+            pull.checked = pull = pull.checked or CheckedPullback(self, pull)
         saved = SavedResiduals([pool[i] for i in pull.kept])
         saved.again = self.again, arrays
         return pull, saved

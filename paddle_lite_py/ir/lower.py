@@ -14,7 +14,7 @@ from jax.core import Tracer
 
 from ..core import symbolic
 from ..core.config import for_others
-from ..core.nan_checks import look
+from ..core.nan_checks import look, watched
 from ..registry.bound import BoundOp
 from .block import Block, Operator, Value
 from .program import Program
@@ -52,7 +52,7 @@ def run_ops(ops: Sequence[Operator], env: Env, perturb: Env | None = None) -> No
     """Run operators in order; `perturb` adds to values as they are made, so that gradients reach them."""
     shared = _share_repeated(ops)
     for i, op in enumerate(ops):
-        args = [read(env, v) for v in op.inputs]
+        args = watched([read(env, v) for v in op.inputs], op.name, op.where)
         fn = shared.get(op.bound) if all(isinstance(a, Tracer) for a in args) else None
         with jax.named_scope(scope_name(op, i)), _at_once(op, args):
             out = (fn or concrete(op.bound).fn)(*args)

@@ -178,8 +178,40 @@ def test_what_only_a_gradient_would_need_is_no_result():
     x = paddle.to_tensor([1.0, 0.0], stop_gradient=False)
     y = paddle.jit.to_static(lambda x: paddle.sqrt(x) * 1)(x)
     assert y.tolist() == [1.0, 0.0]
-    with pytest.raises(FloatingPointError, match="_grad: 0 NaN and 1 infinities"):
+    with pytest.raises(FloatingPointError, match=r"sqrt_grad at test_nan_checks.py:\d+: 0 NaN and 1 infinities"):
         y.sum().backward()
+
+
+def rooted(x):
+    return paddle.sqrt(x * 2).sum()
+
+
+def in_a_loop(x):
+    total = paddle.zeros([])
+    for _ in range(paddle.to_tensor(2)):
+        total = total + rooted(x)
+    return total
+
+
+def in_a_branch(x):
+    return rooted(x) if x.sum() > 0 else x.sum()
+
+
+def inside(x):
+    (grad,) = paddle.grad(rooted(x), [x])
+    return grad.sum()
+
+
+@pytest.mark.parametrize("function", [rooted, in_a_loop, in_a_branch, inside], ids=lambda f: f.__name__)
+def test_the_gradient_of_a_static_function_names_op_and_line(function):
+    check()
+    static, line = paddle.jit.to_static(function), rooted.__code__.co_firstlineno + 1
+    for _ in range(2):
+        x = paddle.to_tensor([0.0, 1.0], stop_gradient=False)
+        with pytest.raises(FloatingPointError, match=rf"\(inf\) in the result of sqrt_grad at .*:{line}: 0 NaN and 1"):
+            static(x).backward()
+    x = paddle.to_tensor([4.0, 1.0], stop_gradient=False)
+    assert np.isfinite(static(x).item())
 
 
 def test_a_program_that_acts_on_the_world_acts_once(capfd):
