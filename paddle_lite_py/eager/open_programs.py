@@ -18,6 +18,7 @@ from ..host.baseline import baseline
 from ..host.open_sizes import OpenFunctions
 from ..registry.bound import BoundOp
 from ..registry.open_attributes import opened, with_sizes_open
+from . import tape
 from .execute import NUMBERS
 from .recorded_ops import Arrays, BackwardStep, CallStep, Steps, TracedSteps
 
@@ -80,8 +81,9 @@ def _with(
     """Return a step with others in the place of its bound ops, and of the shapes of leaves."""
     if isinstance(step, CallStep):
         return step._replace(bound=bound_as(step.bound))
-    if -1 in step.calls:  # what was saved by an op that did not wait, which may be anything
-        raise _UnopenedError
+    bounds = tape.Structure.of(step.key).bounds
+    if any(at < 0 and type(b) is not BoundOp for at, b in zip(step.calls, bounds, strict=True)):
+        raise _UnopenedError  # an op that did not wait has saved what fits its sizes alone
     key = tuple([bound_as(k) if isinstance(k, BoundOp) else k for k in step.key])
     return step._replace(key=key, leaves=tuple(map(leaf_as, step.leaves)))
 

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 
 from ..core.config import by_platform
 from ..core.jax_compat.sizes import are_standing, is_known
-from ..core.symbolic import has_symbolic
+from ..core.symbolic import has_symbolic, is_symbolic
 from ..cpu_compiler import KINDS, takes
 from ..dispatch.define import op
 from . import conv3d_as_2d, conv_gemm, conv_shift_add, conv_taps, depthwise, grouped
@@ -22,7 +22,7 @@ __all__ = ["conv1d", "conv1d_transpose", "conv2d", "conv2d_transpose", "conv3d",
 
 def tuple_of(value: Any, n: int, what: str) -> tuple[int, ...]:
     """Normalize an int or a list of n ints to a tuple of n ints."""
-    if isinstance(value, int):
+    if isinstance(value, int) or is_symbolic(value):
         return (value,) * n
     out = tuple(value) * n if len(value) == 1 else tuple(value)
     if len(out) != n:

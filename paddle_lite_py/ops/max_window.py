@@ -15,6 +15,8 @@ from .windows import Windows, lowest
 def max_of_windows(x: Any, w: Windows) -> Any:
     """Compute the maximum of each window."""
     inexact = jnp.issubdtype(x.dtype, jnp.inexact)
+    if inexact and not all(isinstance(n, int) for n in w.kernel) and w.kernel == w.space and not any(map(any, w.pad)):
+        return _max_of_all(x, w)  # XLA has no windows of open sizes
     if inexact and w.kernel == w.step and not w.ceil and not any(map(any, w.pad)):
         return _tile_max(_tiles(x, w))
     size, step, least = w.full(w.kernel, 1, x.ndim), w.full(w.step, 1, x.ndim), lowest(x.dtype)
@@ -22,6 +24,12 @@ def max_of_windows(x: Any, w: Windows) -> Any:
     start = np.array(-np.inf, x.dtype) if inexact else least
     out = jax.lax.reduce_window(x, start, jax.lax.max, size, step, w.extended(x.ndim))
     return jnp.maximum(out, least) if w.ceil else out
+
+
+def _max_of_all(x: Any, w: Windows) -> Any:
+    axes = range(w.at, w.at + len(w.space))
+    last = jnp.moveaxis(x, axes, range(-len(axes), 0))
+    return jnp.expand_dims(_tile_max(last.reshape(*last.shape[: -len(axes)], math.prod(w.space))), tuple(axes))
 
 
 def _tiles(x: Any, w: Windows) -> Any:
@@ -51,6 +59,8 @@ def _jvp(primals: Any, tangents: Any) -> Any:
     (x,), (t,) = primals, tangents
     y = _tile_max(x)
     at = jnp.arange(x.shape[-1], dtype=jnp.int32)
-    first = jnp.min(jnp.where(x == y[..., None], at, x.shape[-1]), axis=-1, keepdims=True)
+    first = jnp.min(jnp.where(x == y[..., None], at, np.iinfo(np.int32).max), axis=-1, keepdims=True)
+    if not isinstance(x.shape[-1], int):
+        return y, jnp.sum(jnp.where(first == at, t, 0), axis=-1)
     # Element by element: a sum over the axis has a broadcast as its gradient, and XLA fuses that into a slow GEMM.
     return y, sum(jnp.where(first[..., 0] == i, e, 0) for i, e in enumerate(jnp.unstack(t, axis=-1)))

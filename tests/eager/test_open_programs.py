@@ -184,6 +184,41 @@ def windows_that_lack_rows(net, optimizer, batches):
     return trained_on_pictures(batches, nn.Conv2D(1, 4, 3, padding=1), nn.MaxPool2D((14, 2), (14, 2)))
 
 
+class TextCNN(nn.Layer):
+    """The largest value of each channel of several convolutions over words, by windows that are as long as these."""
+
+    def __init__(self):
+        super().__init__()
+        self.words, self.head = nn.Embedding(10, 4), nn.Linear(15, 3)
+        self.convs = nn.LayerList([nn.Conv1D(4, 5, k) for k in (2, 3, 4)])
+
+    def forward(self, words):
+        x = self.words(words).transpose([0, 2, 1])
+        found = [F.relu(conv(x)) for conv in self.convs]
+        pooled = [F.max_pool1d(y, y.shape[2], stride=1 + i).squeeze(2) for i, y in enumerate(found)]
+        return self.head(paddle.concat(pooled, 1))
+
+
+def trained_on_words(batches, net):
+    optimizer = paddle.optimizer.SGD(0.1, parameters=net.parameters())
+    losses = [stepped(optimizer, F.cross_entropy(net(words), words[:, 0] % 3)) for words in batches]
+    return [*losses, *net.state_dict().values()]
+
+
+@scenario
+def windows_over_all(net, optimizer, batches):
+    return trained_on_words(batches, TextCNN())
+
+
+@scenario
+def windows_over_pictures(net, optimizer, batches):
+    class Whole(nn.Layer):
+        def forward(self, x):
+            return F.max_pool2d(x, x.shape[2:])
+
+    return trained_on_pictures(batches, nn.Conv2D(1, 4, 3, padding=1), nn.ReLU(), Whole())
+
+
 @scenario
 def upsampling(net, optimizer, batches):
     layers = nn.Conv2D(1, 4, 3, 2, 1), nn.Conv2DTranspose(4, 4, 3, 2, 1), nn.Upsample(scale_factor=2)
@@ -237,6 +272,20 @@ def test_open_sizes_change_nothing(name, written):
         for found, want in zip(results(name, True), expected, strict=True):
             np.testing.assert_allclose(found, want, rtol=1e-4, atol=1e-2 if "bfloat16" in name else 1e-3)
     assert any(written)
+
+
+def test_ops_that_did_not_wait_are_part_of_the_gradient(written):
+    """What NumPy has computed at once, the words of a static layer that runs as Python, needs a gradient, too."""
+    rng, found = np.random.default_rng(0), []
+    batches = [paddle.to_tensor(rng.integers(0, 10, (2, n))) for n in (5, 6, 7, 12, 11, 9, 13)]
+    for make in (lambda net: net, paddle.jit.to_static):
+        written.clear()
+        forget()
+        paddle.seed(3)
+        found.append(trained_on_words(batches, make(TextCNN())))
+    assert any(written)
+    for a, b in zip(*found, strict=True):
+        np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-4, atol=1e-5)
 
 
 def test_one_function_serves_all_sizes(written):
