@@ -92,8 +92,12 @@ def _conv(
         for a, k, d, p in zip(space, weight.shape[2:], steps, pad, strict=True)
     ):
         raise ValueError(f"weight {list(weight.shape)} does not fit into the padded x, {list(space)} before padding")
-    if not isinstance(pad, str) and max(strides) > 1 and are_standing() and has_symbolic(tuple(space)):
-        x, pad = _within_windows(x, space, first, strides, pad, steps, weight.shape[2:]), ((0, 0),) * n
+    if not isinstance(pad, str) and are_standing() and has_symbolic(tuple(space)):
+        reach = [d * (k - 1) + 1 for d, k in zip(steps, weight.shape[2:], strict=True)]
+        more = [(a + sum(p) - r) // s for a, p, r, s in zip(space, pad, reach, strides, strict=True)]
+        if max(strides) > 1 or any(m == 0 for m in more):
+            sizes = [r if m == 0 else m * s + r for m, s, r in zip(more, strides, reach, strict=True)]
+            x, pad = _within_windows(x, first, pad, sizes), ((0, 0),) * n
     options = {"window_strides": strides, "padding": pad, "rhs_dilation": steps, "feature_group_count": groups}
 
     def by_xla(x: Any, weight: Any, bias: Any) -> Any:
@@ -113,13 +117,13 @@ def _conv(
     return _on_platforms(by_xla, form, x, weight, bias, first, **others)
 
 
-def _within_windows(x: Any, space: Any, first: bool, strides: Any, pads: Any, steps: Any, kernel: Any) -> Any:
-    """Return the padded x without what no window reaches: of how many rows that is, JAX's gradients must know."""
+def _within_windows(x: Any, first: bool, pads: Any, sizes: list[Any]) -> Any:
+    """Return the padded x without what no window reaches: of how many rows that is, JAX's gradients must know.
+
+    Arguments:
+        sizes: what the windows reach; of a single one a number, since JAX takes a size that stands for 1 for either.
+    """
     wide = [(0, 0, 0), (0, 0, 0), *[(*p, 0) for p in pads]]
-    sizes = []
-    for a, s, p, d, k in zip(space, strides, pads, steps, kernel, strict=True):
-        reach = d * (k - 1) + 1
-        sizes.append((a + sum(p) - reach) // s * s + reach)
     limits = [*x.shape[:2], *sizes] if first else [x.shape[0], *sizes, x.shape[-1]]
     padded = jax.lax.pad(x, jnp.zeros((), x.dtype), wide if first else [wide[0], *wide[2:], wide[1]])
     return jax.lax.slice(padded, [0] * x.ndim, limits)

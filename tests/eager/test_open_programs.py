@@ -206,6 +206,12 @@ def trained_on_words(batches, net):
 
 
 @scenario
+def pictures_that_become_one_element(net, optimizer, batches):
+    shrinking = [nn.Conv2D(n, 6, 3, 2, 1) for n in (1, 6, 6)]
+    return trained_on_pictures(batches, *shrinking, nn.ReLU(), nn.Conv2D(6, 4, 1), nn.Conv2D(4, 4, 3, padding=1))
+
+
+@scenario
 def windows_over_all(net, optimizer, batches):
     return trained_on_words(batches, TextCNN())
 
@@ -286,6 +292,13 @@ def test_ops_that_did_not_wait_are_part_of_the_gradient(written):
     assert any(written)
     for a, b in zip(*found, strict=True):
         np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-4, atol=1e-5)
+
+
+def test_sizes_are_open_where_the_last_picture_has_one_element(written):
+    paddle.set_flags({"FLAGS_host_tier": False})
+    batches = [paddle.ones([2, n], "int64") for n in (8, 7, 6, 5)]
+    SCENARIOS["pictures_that_become_one_element"](None, None, batches)
+    assert len(written) <= 2 and any(written)
 
 
 def test_one_function_serves_all_sizes(written):
