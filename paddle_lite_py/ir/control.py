@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..core import symbolic
+from ..core.config import for_others
 from ..core.dtypes import is_inexact
 from ..core.lazy_vjp import defvjp, differentiated_twice
 from ..core.nan_checks import locating
@@ -52,7 +53,9 @@ def _while(test: Block, body: Block, n_carry: int, capacity: Capacity | None) ->
     """
 
     def going(carry: Arrays, fixed: Arrays) -> Any:
-        return jnp.reshape(run_block(test, (*carry, *fixed))[0], ()).astype(bool)
+        found = jnp.reshape(run_block(test, (*carry, *fixed))[0], ()).astype(bool)
+        # XLA takes a loop such as `i = 0; while i < 1: i += 2` for one without iterations, where it knows the numbers.
+        return found if for_others() else jax.lax.optimization_barrier(found)
 
     def step(carry: Arrays, fixed: Arrays) -> Arrays:
         return tuple(run_block(body, (*carry, *fixed)))

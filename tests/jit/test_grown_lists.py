@@ -251,3 +251,19 @@ def test_a_branch_that_is_not_taken_may_be_impossible_for_a_size(function, tmp_p
     loaded = saved(function, tmp_path)
     for n in (4, 3, 1, 6):
         np.testing.assert_allclose(loaded(rows(n)).numpy(), function(rows(n)).numpy(), rtol=1e-5)
+
+
+@pytest.mark.parametrize("step", [1, 2, 3])
+def test_a_loop_whose_first_step_is_beyond_the_end_runs_once(step, tmp_path):
+    """XLA leaves out `i = 0; while i < 1: i += 2` where it knows the numbers."""
+
+    def every(x):
+        i, total = 0, x[0] * 0
+        while i < x.shape[0]:
+            total = total + x[i]
+            i += step
+        return total
+
+    loaded = saved(every, tmp_path)
+    for n in (1, 2, 3, 4):
+        np.testing.assert_allclose(loaded(rows(n)).numpy(), every(rows(n)).numpy(), rtol=1e-6)
