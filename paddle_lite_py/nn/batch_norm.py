@@ -15,6 +15,7 @@ from . import functional as F
 from .base import Layer
 from .formats import check_format, check_rank, show_default
 from .initializer import Constant
+from .named_activation import apply_activation
 
 __all__ = ["BatchNorm", "BatchNorm1D", "BatchNorm2D", "BatchNorm3D", "SyncBatchNorm"]
 
@@ -331,7 +332,7 @@ class BatchNorm(_BatchNorm):
             )
         else:
             out = super().forward(input)
-        return out if self._act is None else getattr(F, self._act)(out)
+        return apply_activation(out, self._act)
 
     def extra_repr(self) -> str:
         """Nothing, as its settings are many."""

@@ -29,3 +29,34 @@ def test_a_channel_of_one_element_stays_as_it_is(kind, shape, data_format, stati
     assert layer.weight.grad.tolist() == layer.bias.grad.tolist() == [0, 0, 0]
     for name, value in layer.state_dict().items():
         np.testing.assert_array_equal(value.numpy(), before[name])
+
+
+# What PaddlePaddle 3.3.1 gives for [-2, 0.5, 7, -0.3]; its leaky_relu raises, and 0.02 is the slope of the operator.
+ACTIVATIONS = {
+    "hard_sigmoid": [0.1, 0.6, 1.0, 0.44],
+    "hard_swish": [-0.333335, 0.291665, 7.0, -0.134999],
+    "hardswish": [-0.333335, 0.291665, 7.0, -0.134999],
+    "hard_shrink": [-2.0, 0.0, 7.0, 0.0],
+    "tanh_shrink": [-1.035963, 0.037882, 5.999967, -0.008687],
+    "logsigmoid": [-2.126919, -0.474078, -0.000912, -0.854354],
+    "brelu": [0.0, 0.5, 7.0, 0.0],
+    "stanh": [-1.4957, 0.554244, 1.715610, -0.340323],
+    "swish": [-0.238407, 0.311228, 6.993587, -0.127667],
+    "leaky_relu": [-0.04, 0.5, 7.0, -0.006],
+    "sin": [-0.909302, 0.479423, 0.656960, -0.295519],
+    "square": [4.0, 0.25, 49.0, 0.09],
+    "abs": [2.0, 0.5, 7.0, 0.3],
+}
+
+
+@pytest.mark.parametrize("act", ACTIVATIONS)
+def test_activations_go_by_the_names_of_operators(act):
+    x = paddle.to_tensor([-2.0, 0.5, 7.0, -0.3]).reshape([2, 2, 1, 1])
+    layer = paddle.nn.BatchNorm(2, act=act, use_global_stats=True)
+    for run in (layer, paddle.jit.to_static(layer.forward)):
+        np.testing.assert_allclose(run(x).flatten().numpy(), ACTIVATIONS[act], rtol=1e-4, atol=1e-5)
+
+
+def test_an_activation_that_is_not_known_is_named():
+    with pytest.raises(ValueError, match="act is 'rellu'; expected"):
+        paddle.nn.BatchNorm(2, act="rellu")(paddle.ones([1, 2]))

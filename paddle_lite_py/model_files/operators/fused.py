@@ -6,6 +6,7 @@ from typing import Any
 
 from ...incubate.nn import functional as _fused
 from ...nn import functional as _functional
+from ...nn.named_activation import apply_activation
 from ...vision import ops as _vision
 from .table import OPERATORS, P, operator, tensor
 from .values import _listed
@@ -17,7 +18,7 @@ VISION: Any = _vision
 
 def activated(x: Any, name: str) -> Any:
     """Apply the activation of that name; the empty name means none."""
-    return x if name in ("", "identity", "linear") else getattr(F, name)(x)
+    return x if name in ("", "identity", "linear") else apply_activation(x, name)
 
 
 # -- matrix products -----------------------------------------------------------------------------------------------

@@ -11,9 +11,9 @@ from ...core.flags import is_earlier_generation
 from ...core.interpreter import state
 from ...core.no_effect import KERNELS, MEMORY, Immaterial, no_effect
 from ...core.processes import job
-from ...eager.tensor import Tensor
 from ...nn import functional as F
 from ...nn.initializer import Constant
+from ...nn.named_activation import apply_activation
 from ...nn.norm import GroupNorm, InstanceNorm1D, InstanceNorm2D, InstanceNorm3D, SpectralNorm
 from ...ops.manipulation import reshape
 from ..builder import StaticBuilder
@@ -27,15 +27,6 @@ __all__ = [
 ]
 
 
-def _activated(out: Tensor, act: str | None) -> Any:
-    if act is None:
-        return out
-    function = getattr(F, act, None)
-    if function is None:
-        raise ValueError(f"act is {act!r}; expected the name of an activation of paddle.nn.functional, such as 'relu'")
-    return function(out)
-
-
 def _convolved(layer: Any, input: Any, name: str | None, act: str | None, *more: Any) -> Any:
     """Return the result of a convolution, whose bias is an operator of its own where programs edit operators."""
     bias = layer.bias
@@ -45,7 +36,7 @@ def _convolved(layer: Any, input: Any, name: str | None, act: str | None, *more:
         out = named(biased(out, bias, 1 if layer._data_format.startswith("NC") else input.ndim - 1), name)
     else:
         out = named(layer(input, *more), name, 1 + (bias is not None))
-    return out if act is None else named(_activated(out, act), name)
+    return out if act is None else named(apply_activation(out, act), name)
 
 
 def _known(size: Any, what: str) -> int:
@@ -99,7 +90,7 @@ def fc(
     if bias is not None:
         axis = num_flatten_dims % inputs[0].ndim
         out = named(biased(out, bias, axis) if is_earlier_generation() else out + bias, name)
-    return out if activation is None else named(_activated(out, activation), name)
+    return out if activation is None else named(apply_activation(out, activation), name)
 
 
 @no_effect(is_distributed=Immaterial("with servers, they keep what is_sparse says"))
@@ -479,7 +470,7 @@ def layer_norm(
     weight = layer.create_parameter(width, param_attr, input.dtype, default_initializer=ones) if scale else None
     bias = layer.create_parameter(width, bias_attr, input.dtype, is_bias=True) if shift else None
     shaped = [None if p is None else reshape(p, sizes) for p in (weight, bias)]
-    return _activated(F.layer_norm(input, sizes, shaped[0], shaped[1], epsilon), act)
+    return apply_activation(F.layer_norm(input, sizes, shaped[0], shaped[1], epsilon), act)
 
 
 def group_norm(
@@ -512,7 +503,7 @@ def group_norm(
     """
     channels = _channels(input, data_layout)
     layer = GroupNorm(groups, channels, epsilon, param_attr, bias_attr, data_layout)
-    return _activated(layer(input), act)
+    return apply_activation(layer(input), act)
 
 
 def instance_norm(
@@ -642,7 +633,7 @@ def bilinear_tensor_product(
     shape = [size, _known(x.shape[1], "the width of x"), _known(y.shape[1], "the width of y")]
     weight = layer.create_parameter(shape, param_attr, x.dtype)
     bias = layer.create_parameter([1, size], bias_attr, x.dtype, is_bias=True)
-    return _activated(F.bilinear(x, y, weight, bias), act)
+    return apply_activation(F.bilinear(x, y, weight, bias), act)
 
 
 def row_conv(input: Any, future_context_size: int, param_attr: Any = None, act: str | None = None) -> Any:
@@ -673,4 +664,4 @@ def row_conv(input: Any, future_context_size: int, param_attr: Any = None, act: 
     padded = F.pad(input, [0, 0, 0, future_context_size, 0, 0])
     steps = input.shape[1]
     out = sum(padded[:, k : k + steps] * weight[k] for k in range(future_context_size + 1))
-    return _activated(out, act)
+    return apply_activation(out, act)

@@ -7,11 +7,12 @@ from typing import Any
 from ... import nn
 from ...core.no_effect import KERNELS, NO_GRADIENT, Immaterial, no_effect
 from ...nn import functional as F
+from ...nn.named_activation import apply_activation
 from ...ops.creation import arange, full_like
 from ...ops.manipulation import reshape, unsqueeze
 from ...ops.math import clip
 from ...ops.search import where
-from .common import _activated, _known
+from .common import _known
 
 __all__ = [
     *("sequence_conv", "sequence_expand", "sequence_first_step", "sequence_last_step", "sequence_pool"),
@@ -214,4 +215,4 @@ def sequence_conv(
         for k in range(filter_size)
     )
     bias = layer.create_parameter([num_filters], bias_attr, input.dtype, is_bias=True)
-    return _activated(out if bias is None else out + bias, act)
+    return apply_activation(out if bias is None else out + bias, act)
