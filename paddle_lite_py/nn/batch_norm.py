@@ -68,6 +68,10 @@ class _BatchNorm(Layer):
         attr = ParamAttr(name=name, initializer=Constant(value), trainable=False)
         return self.create_parameter([self._num_features], attr)
 
+    def _statistics(self) -> list[Any]:
+        # They are parameters: a loop that unfreezes all of these must not have an optimizer train them.
+        return [v if v.stop_gradient else v.detach() for v in (self._mean, self._variance)]
+
     def _check_data_format(self, input: str | None = None) -> None:
         # A subclass of a user may call it before a forward of its own, as it does _check_input_dim().
         check_format(type(self).__name__, self._data_format if input is None else input, self._default_format)
@@ -80,8 +84,7 @@ class _BatchNorm(Layer):
         self._check_input_dim(input)
         return F.batch_norm(
             input,
-            self._mean,
-            self._variance,
+            *self._statistics(),
             self.weight,
             self.bias,
             training=self.training,
@@ -322,8 +325,7 @@ class BatchNorm(_BatchNorm):
         if self._trainable_statistics and not self.training:
             out = F.batch_norm(
                 input,
-                self._mean,
-                self._variance,
+                *self._statistics(),
                 self.weight,
                 self.bias,
                 epsilon=self._epsilon,

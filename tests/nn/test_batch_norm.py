@@ -60,3 +60,30 @@ def test_activations_go_by_the_names_of_operators(act):
 def test_an_activation_that_is_not_known_is_named():
     with pytest.raises(ValueError, match="act is 'rellu'; expected"):
         paddle.nn.BatchNorm(2, act="rellu")(paddle.ones([1, 2]))
+
+
+@pytest.mark.parametrize("kind", ["BatchNorm", "BatchNorm1D", "SyncBatchNorm"])
+@pytest.mark.parametrize("static", [False, True])
+def test_statistics_that_a_loop_unfreezes_are_not_trained(kind, static):
+    # As loops of GANs do, for a discriminator that is frozen by turns.
+    paddle.seed(0)
+    layer = getattr(paddle.nn, kind)(3)
+    optimizer = paddle.optimizer.Momentum(0.1, parameters=layer.parameters(), weight_decay=0.5)
+    x = paddle.randn([4, 3]) * 2 + 1
+    run = paddle.jit.to_static(layer.forward) if static else layer
+    expected = np.zeros(3)
+    for step in range(4):
+        for parameter in layer.parameters():
+            parameter.stop_gradient = step == 2
+        out = run(x).square().sum()
+        if step != 2:
+            out.backward()
+            optimizer.step()
+        assert layer._mean.grad is None and layer._variance.grad is None
+        optimizer.clear_grad()
+        expected = 0.9 * expected + 0.1 * x.numpy().mean(0)
+        np.testing.assert_allclose(layer._mean.numpy(), expected, rtol=1e-4)
+    layer.eval()
+    run(x).square().sum().backward()
+    assert layer.weight.grad is not None
+    assert layer._mean.grad is None and layer._variance.grad is None
