@@ -12,7 +12,7 @@ from ..core.no_effect import ONE_PROCESS, no_effect
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import op
 from ..eager.tensor import Tensor
-from .losses import reduce
+from .losses import reduce, same_shapes
 from .types import Array
 
 __all__ = [
@@ -72,6 +72,7 @@ def poisson_nll_loss(
         >>> paddle.nn.functional.poisson_nll_loss(paddle.to_tensor([0.0]), paddle.to_tensor([2.0])).tolist()
         1.0
     """
+    same_shapes(input=input, label=label)
     loss = jnp.exp(input) - label * input if log_input else input - label * jnp.log(input + epsilon)
     if full:
         big = jnp.maximum(label, 1)
@@ -108,6 +109,7 @@ def gaussian_nll_loss(
 
 @op(name="multi_label_soft_margin_loss")
 def _soft_margin(x: Any, label: Any, weight: Any = None, /, *, reduction: str) -> Any:
+    same_shapes(input=x, label=label)
     loss = label * jax.nn.softplus(-x) + (1 - label) * jax.nn.softplus(x)
     return reduce(jnp.mean(loss if weight is None else loss * weight, axis=-1), reduction)
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
-from ..core.jax_compat.sizes import is_known
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import op
 from ..eager.tensor import Tensor
-from .losses import reduce
+from .losses import reduce, same_shapes
 from .types import Array
 
 __all__ = [
@@ -127,14 +125,6 @@ def hinge_embedding_loss(input: Array, label: Array, /, margin: float = 1.0, red
     return reduce(loss, reduction)
 
 
-def _same_shapes(**tensors: Any) -> None:
-    """Raise a ValueError for shapes that differ in a known size, which a broadcast would hide."""
-    shapes = {name: list(x.shape) for name, x in tensors.items()}
-    sizes = list(itertools.zip_longest(*shapes.values()))
-    if any(len({n for n in size if n is None or is_known(n)}) > 1 for size in sizes):
-        raise ValueError("; ".join(f"{name} has the shape {s}" for name, s in shapes.items()) + "; expected one shape")
-
-
 @op(amp="black")
 def triplet_margin_loss(
     input: Array,
@@ -164,7 +154,7 @@ def triplet_margin_loss(
         >>> round(float(paddle.nn.functional.triplet_margin_loss(x, y, x)), 3)
         6.0
     """
-    _same_shapes(input=input, positive=positive, negative=negative)
+    same_shapes(input=input, positive=positive, negative=negative)
     near, far = _norm(input - positive + epsilon, p), _norm(input - negative + epsilon, p)
     far = jnp.minimum(far, _norm(positive - negative + epsilon, p)) if swap else far
     return reduce(jnp.maximum(near - far + margin, 0), reduction)
@@ -198,7 +188,7 @@ def triplet_margin_with_distance_loss(
         >>> loss(x, y, x, lambda a, b: (a - b).abs().sum(-1)).tolist()
         4.0
     """
-    _same_shapes(input=input, positive=positive, negative=negative)
+    same_shapes(input=input, positive=positive, negative=negative)
     distance: Any = distance_function or pairwise_distance
     near, far = distance(input, positive), distance(input, negative)
     if swap:
@@ -222,7 +212,7 @@ def npair_loss(anchor: Array, positive: Array, labels: Array, /, l2_reg: float =
         >>> paddle.nn.functional.npair_loss(x, x, paddle.to_tensor([0, 1]), l2_reg=0.0).tolist()
         0.0
     """
-    _same_shapes(anchor=anchor, positive=positive)
+    same_shapes(anchor=anchor, positive=positive)
     if anchor.ndim != 2:
         raise ValueError(f"anchor and positive have {anchor.ndim} dimensions; expected 2, [N, C]")
     same = (labels.reshape(-1, 1) == labels.reshape(1, -1)).astype(anchor.dtype)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from typing import Any
 
 import jax
@@ -34,6 +35,14 @@ __all__ = [
     "softmax_with_cross_entropy",
     "square_error_cost",
 ]
+
+
+def same_shapes(**tensors: Any) -> None:
+    """Raise a ValueError for shapes that differ in a known size, which a broadcast would hide."""
+    shapes = {name: list(x.shape) for name, x in tensors.items()}
+    sizes = list(itertools.zip_longest(*shapes.values()))
+    if any(len({n for n in size if n is None or is_known(n)}) > 1 for size in sizes):
+        raise ValueError("; ".join(f"{name} has the shape {s}" for name, s in shapes.items()) + "; expected one shape")
 
 
 def reduce(loss: Any, reduction: str) -> Any:
@@ -234,6 +243,7 @@ def _weigh(loss: Any, weight: Any) -> Any:
 
 @op(name="binary_cross_entropy", amp="black")
 def _bce(x: Any, label: Any, weight: Any = None, /, *, reduction: str) -> Any:
+    same_shapes(input=x, label=label)
     x = jnp.clip(x, 1e-12, 1 - 1e-7 if x.dtype == jnp.float32 else 1.0)
     return reduce(_weigh(-(label * jnp.log(x) + (1 - label) * jnp.log1p(-x)), weight), reduction)
 
@@ -258,6 +268,7 @@ def binary_cross_entropy(
 
 @op(name="binary_cross_entropy_with_logits", amp="black")
 def _bce_logits(x: Any, label: Any, weight: Any = None, pos_weight: Any = None, /, *, reduction: str) -> Any:
+    same_shapes(logit=x, label=label)
     factor = 1 if pos_weight is None else (pos_weight - 1) * label + 1
     loss = (1 - label) * x + factor * jax.nn.softplus(-x)
     return reduce(_weigh(loss, weight), reduction)
@@ -335,6 +346,7 @@ def kl_div(input: Array, label: Array, /, reduction: str = "mean", log_target: b
         >>> paddle.nn.functional.kl_div(p.log(), q, "sum").item().__round__(4)
         0.1308
     """
+    same_shapes(input=input, label=label)
     if log_target:
         loss = jnp.exp(label) * (label - input)
     else:
@@ -360,6 +372,7 @@ def smooth_l1_loss(
         >>> paddle.nn.functional.smooth_l1_loss(x, y).item().__round__(4)
         0.02
     """
+    same_shapes(input=input, label=label)
     d = jnp.abs(input - label)
     loss = jnp.where(d < delta, 0.5 * d * d, delta * d - 0.5 * delta * delta)
     return reduce(loss if is_huber else loss / delta, reduction)
@@ -375,6 +388,7 @@ def log_loss(input: Array, label: Array, /, epsilon: float = 0.0001) -> Any:
         >>> paddle.nn.functional.log_loss(x, y).astype("float64").numpy().round(4).tolist()
         [[0.223, 0.223]]
     """
+    same_shapes(input=input, label=label)
     return -label * jnp.log(input + epsilon) - (1 - label) * jnp.log(1 - input + epsilon)
 
 
@@ -388,11 +402,13 @@ def soft_margin_loss(input: Array, label: Array, /, reduction: str = "mean") -> 
         >>> paddle.nn.functional.soft_margin_loss(x, y).item().__round__(4)
         0.41
     """
+    same_shapes(input=input, label=label)
     return reduce(jax.nn.softplus(-label * input), reduction)
 
 
 @op(name="sigmoid_focal_loss", amp="black")
 def _focal(logit: Any, label: Any, normalizer: Any = None, /, *, alpha: float, gamma: float, reduction: str) -> Any:
+    same_shapes(logit=logit, label=label)
     p = jax.nn.sigmoid(logit)
     ce = (1 - label) * logit + jax.nn.softplus(-logit)
     loss = ce * (1 - (p * label + (1 - p) * (1 - label))) ** gamma
