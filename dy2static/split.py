@@ -68,11 +68,24 @@ def split(f: types.FunctionType, lines: Iterable[int]) -> Split:
     return Split(f, parts, int(found[0] > 0), body[found[0]].lineno)
 
 
-def build(split: Split, index: int, names: Iterable[str], call: Callable[[Any], Any] | None) -> types.FunctionType:
+def cut(part: Part, names: set[str]) -> list[Part]:
+    """Return a part up to its last statement that reads or sets one of the names, and the rest if there is one.
+
+    A part is left whole where a function made in the first piece would see variables of the second.
+    """
+    uses = [_reads([[s]]) | stored(Part([s], part.later, False)) for s in part.statements]
+    end = max([i for i, found in enumerate(uses, 1) if found & names], default=0)
+    head, rest = part.statements[:end], part.statements[end:]
+    if not head or not rest or _seen_early([head, rest]):
+        return [part]
+    return [Part(head, part.later | _reads([rest]), False), Part(rest, part.later, part.last)]
+
+
+def build(split: Split, part: Part, names: Iterable[str], call: Callable[[Any], Any] | None) -> types.FunctionType:
     """Return one part as a function.
 
     Arguments:
-        index: which part.
+        part: one of its parts, or a piece of one.
         names: the variables that have a value before it: its parameters.
         call: for a part that runs as plain Python: called on each function that the part calls; what it returns is
             called instead.
@@ -81,7 +94,6 @@ def build(split: Split, index: int, names: Iterable[str], call: Callable[[Any], 
         A function that gives (RETURN, value), or (NEXT, variables); the last part gives its value.
     """
     f: Any = split.function
-    part = split.parts[index]
     first = f.__code__.co_varnames[:1] if "__class__" in f.__code__.co_freevars else ()
     params = [n for n in names if n in first] + [n for n in names if n not in first]
     body = list(part.statements)
@@ -189,17 +201,22 @@ def _declarations(tree: Any, part: Part) -> list[ast.stmt]:
 
 
 def _check_closures(f: Any, runs: list[list[ast.stmt]]) -> None:
-    """A function made in one part must not see a variable that a later part sets."""
+    if found := _seen_early(runs):
+        raise ConversionError(
+            f"{describe(f)} is not taken apart: a function in it reads `{min(found)}`, which is set later"
+        )
+
+
+def _seen_early(runs: list[list[ast.stmt]]) -> set[str]:
+    """Return the variables of later parts that functions made in an earlier one read: they would not see them."""
+    found: set[str] = set()
     for i, run in enumerate(runs):
         inner = [
             n for s in run for n in ast.walk(s) if isinstance(n, ast.FunctionDef | ast.Lambda | ast.AsyncFunctionDef)
         ]
-        seen = _names(inner, ast.Load)
         later = {n for r in runs[i + 1 :] for n in stored(Part(r, frozenset(), False))}
-        if seen & later:
-            raise ConversionError(
-                f"{describe(f)} is not taken apart: a function in it reads `{min(seen & later)}`, which is set later"
-            )
+        found |= _names(inner, ast.Load) & later
+    return found
 
 
 def _waits(tree: ast.FunctionDef) -> bool:

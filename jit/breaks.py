@@ -7,8 +7,11 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from dy2static import ConversionError
-from dy2static.split import RETURN, Split, build, reads, split, stored
+from dy2static.split import RETURN, Part, Split, build, cut, reads, split, stored
+from paddle_lite_py.core import structure as nested
 from paddle_lite_py.core.errors import calls_back, is_own, warn_user
 from paddle_lite_py.core.memo import Memo
 from paddle_lite_py.core.no_effect import RefusedArgumentError
@@ -41,6 +44,7 @@ class Parts:
             self.function, self.owner, self._first = plain, None, (self.owner,)
         self.split: Split | None = None
         self._made: dict[Any, Callable[..., Any]] = {}
+        self._pieces: dict[Any, list[Part]] = {}
         # Key: the function that is called.
         self._callees: Memo[Any, Any] = Memo(f"static functions that {plain.__name__} calls", MAX_CALLEES)
         name, place, reason = plain.__name__, "", ""
@@ -69,10 +73,18 @@ class Parts:
         bound = inspect.signature(self.split.function, follow_wrapped=False).bind(*self._self(), *args, **kwargs)
         bound.apply_defaults()
         values = dict(bound.arguments)
-        for i, part in enumerate(self.split.parts):
-            wanted = reads(part) | part.later
+        given, left = list(bound.arguments.values()), list(self.split.parts)
+        while left:
+            part = left.pop(0)
+            # A compiled part would take arrays for tensors, as it does those of a call.
+            arrays = {n for n, v in values.items() if not any(v is a for a in given) and _holds_array(v)}
+            plain = part is self.split.parts[self.split.at]
+            if not plain and arrays & (reads(part) | stored(part)):
+                part, *rest = self._cut(part, frozenset(arrays))
+                plain, left = True, rest + left
+            wanted = (reads(part) | part.later) - (set() if plain else arrays)
             names = tuple([n for k, n in enumerate(values) if n in wanted or (k == 0 and self._self())])
-            out = self._part(i, names)(*[values[n] for n in names[len(self._self()) :]])
+            out = self._part(part, names, plain)(*[values[n] for n in names[len(self._self()) :]])
             if part.last:
                 return out
             kind, found = out
@@ -85,12 +97,17 @@ class Parts:
     def _self(self) -> tuple[Any, ...]:
         return () if self.owner is None else (self.owner,)
 
-    def _part(self, index: int, names: tuple[str, ...]) -> Callable[..., Any]:
-        key = index, names
+    def _cut(self, part: Part, arrays: frozenset[str]) -> list[Part]:
+        key = id(part), arrays  # parts stay: those of self.split, and the values here
+        if key not in self._pieces:
+            self._pieces[key] = cut(part, set(arrays))
+        return self._pieces[key]
+
+    def _part(self, part: Part, names: tuple[str, ...], plain: bool) -> Callable[..., Any]:
+        key = id(part), names, plain
         if key not in self._made:
             assert self.split is not None
-            plain = index == self.split.at
-            made: Any = build(self.split, index, names, self.callee if plain else None)
+            made: Any = build(self.split, part, names, self.callee if plain else None)
             made = made if self.owner is None else types.MethodType(made, self.owner)
             self._made[key] = made if plain else self.compile(made)
         return self._made[key]
@@ -99,14 +116,29 @@ class Parts:
         """Return what the plain statement calls in place of a user's function or layer: its static form."""
         if isinstance(f, Layer):
             hooked = f._forward_pre_hooks or f._forward_post_hooks
-            return f if hooked or not _is_convertible(type(f).forward) else self._static(f.forward)
+            return f if hooked or not _is_convertible(type(f).forward) else _unless_arrays(self._static(f.forward), f)
         plain = isinstance(f, types.FunctionType | types.MethodType) and not inspect.isgeneratorfunction(f)
-        return self._static(f) if plain and _is_convertible(f) else f
+        return _unless_arrays(self._static(f), f) if plain and _is_convertible(f) else f
 
     def _static(self, f: Any) -> Any:
         plain = getattr(f, "__func__", f)
         made = self._callees.get(plain) or self._callees.put(plain, self.compile(plain))
         return made if plain is f else made.__get__(f.__self__)
+
+
+def _holds_array(values: Any) -> bool:
+    arrays: list[Any] = []
+    nested.flatten(values, lambda v: isinstance(v, np.ndarray), arrays)
+    return bool(arrays)
+
+
+def _unless_arrays(static: Callable[..., Any], f: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the static form of a function, which is called as it is with arrays: it may write to them."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return (f if _holds_array((args, kwargs)) else static)(*args, **kwargs)
+
+    return call
 
 
 def may_break(error: Exception) -> bool:
