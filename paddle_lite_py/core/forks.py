@@ -21,6 +21,7 @@ from jax import monitoring
 
 from .errors import PACKAGE_DIR, is_own, user_frame
 from .jax_compat.xla import LOWERED
+from .switches import baseline_tier
 
 PERIOD = 4.0  # seconds in which nothing may happen
 IDLE = 0.5  # seconds of computation in a period of which the process still waits
@@ -71,6 +72,7 @@ def _begin(is_for_others: Callable[[], bool]) -> None:
             raise RuntimeError(f"XLA cannot compile {details.get('fun_name', 'a function')} here: {_INSTEAD}")
 
     if _Parent.had_xla:
+        baseline_tier.set(False)  # what NumPy makes in the place of XLA is given to it, which waits
         monitoring.register_event_duration_secs_listener(refuse)
     threading.Thread(target=_look, args=(threading.get_ident(),), daemon=True, name="watch for XLA").start()
 

@@ -78,10 +78,6 @@ class Observer:
     def finish_update(self) -> None:
         """The same where an update of parameters is one of them: its gradients are wanted no more."""
 
-    def is_one_row(self, start: Any, stop: Any, size: Any) -> bool:
-        """Whether x[start:stop] has one row for certain, in a dimension of this size."""
-        return False
-
     # Schedules: Python objects that steps change, and that give numbers.
     def made_schedule(self, schedule: Any) -> None:
         """Called with each new schedule."""
@@ -139,6 +135,7 @@ class Interpreter(Observer, ABC):
     is_tracing = False  # whether ops become operators of a Program
     sizes: Any = None  # the unknown dimensions of a trace that has some
     size_answers: Any = None  # what tells code about unknown dimensions
+    is_one_row: Any = None  # tells whether x[start:stop] has one row for certain, in a dimension of a size
     # Appends an operator that Python computes, for a bound op, tensors and what is known of its results; None where
     # such functions are called, which refuse to be traced.
     run_on_host: Any = None

@@ -152,7 +152,8 @@ def _parse_int(i: int, size: Any, dim: int) -> Any:
 def _parse_slice(part: slice, size: Any) -> Any:
     bounds = part.start, part.stop, part.step
     if part.step in (None, 1) and isinstance(part.start, Tensor) and isinstance(part.stop, Tensor):
-        if state.interpreter.is_one_row(part.start, part.stop, size):
+        is_one_row = state.interpreter.is_one_row
+        if is_one_row is not None and is_one_row(part.start, part.stop, size):
             return (CUT, 1, 1), part.start
     start, stop, step = [b._static_value("the bound of a slice") if isinstance(b, Tensor) else b for b in bounds]
     if start is None and stop is None and step in (None, 1):

@@ -71,6 +71,10 @@ class LSTMCell(_Cell, nn.LSTMCell):
 class _RNNBase(nn.Layer):
     """Recurrent layers that also take a packed batch; beside the class of the layers."""
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._buffers.pop("_dropout_state", None)  # torch's have no buffers
+
     @property
     def batch_first(self) -> bool:
         """Whether the input is [batch, length, input_size]."""
