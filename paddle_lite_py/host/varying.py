@@ -36,7 +36,7 @@ from .open_sizes import OpenFunctions, read_sizes
 from .rules import BASELINE_RULES, MOVES, RULES, cost
 from .steps import Steps, UnknownStepError, reading
 
-# For so many kinds of arguments a function is compiled when they come first.
+# A function that XLA has compiled for so many kinds of arguments varies; the results of as many first ones are XLA's.
 COMPILED_FIRST = 2
 # Picoseconds: a compilation and what each step adds to it; a call, each NumPy step besides what depends on the number
 # of elements, and each element of a result that is given to XLA. For concat, which XLA copies as well: what NumPy takes

@@ -274,7 +274,8 @@ def _sample(x: Any, grid: Any, nearest: bool, padding: str, align_corners: bool)
     for i, n in enumerate(x.shape[1:]):
         u = grid[..., x.ndim - 2 - i]
         v = (u + 1) / 2 * (n - 1) if align_corners else ((u + 1) * n - 1) / 2
-        v = jnp.clip(v, 0, n - 1) if padding == "border" else v
+        if padding == "border":  # on the first pixel the gradient is that of the points behind it
+            v = jnp.where(v < 0, jnp.zeros_like(v), jnp.minimum(v, n - 1))
         at.append(_reflect(v, n, align_corners) if padding == "reflection" else v)
     if nearest:
         return _read(x, [jnp.round(v) for v in at], padding != "zeros")
