@@ -17,10 +17,18 @@ import optimizer_cases
 import paddle_lite_py as paddle
 import schedule_cases
 from paddle_lite_py import nn, static
+from paddle_lite_py.core.switches import baseline_tier
 from paddle_lite_py.ir.serialize import FormatError
 from paddle_lite_py.optimizer.lr.described import describe, from_description
 
 pytestmark = pytest.mark.usefixtures("static_mode")
+
+
+@pytest.fixture(autouse=True)
+def without_baseline(monkeypatch):
+    """The same bits each time; else NumPy runs the first steps of a large program until it is compiled."""
+    monkeypatch.setattr(baseline_tier, "on", False)
+
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(4, 2)).astype("float32"), RNG.normal(size=(4, 1)).astype("float32")
