@@ -31,6 +31,7 @@ class _Conv(Layer):
 
     _n = 2
     _transposed = False
+    _use_cudnn = False  # what PaddlePaddle's layers have where it runs on CPUs; subclasses pass it on
 
     def __init__(
         self,
@@ -84,6 +85,11 @@ class _Conv(Layer):
             return [0] * self._n
         found = paddings(self._padding, self._n, self._data_format)
         return [p for p, _ in found] if all(p == q for p, q in found) else [p for pair in found for p in pair]
+
+    @property
+    def _op_type(self) -> str:
+        """The operator of PaddlePaddle's, which subclasses give to `functional.conv._conv_nd`."""
+        return "depthwise_conv2d" if self._n == 2 and self._groups == self._in_channels > 1 else f"conv{self._n}d"
 
     @property
     def _channel_dim(self) -> int:

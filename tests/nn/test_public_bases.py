@@ -25,6 +25,37 @@ def test_convolutions_show_their_padding(padding, others, numbers, kind):
     assert layer._channel_dim == (3 if others.get("data_format") == "NHWC" else 1)
 
 
+OPERATORS = [
+    (nn.Conv1D, (4, 4), "conv1d"),
+    (nn.Conv2D, (4, 1), "conv2d"),
+    (nn.Conv2D, (4, 4), "depthwise_conv2d"),
+    (nn.Conv2D, (1, 1), "conv2d"),
+    (nn.Conv2DTranspose, (4, 4), "depthwise_conv2d"),
+    (nn.Conv3D, (4, 4), "conv3d"),
+]
+
+
+@pytest.mark.parametrize(("kind", "channels_and_groups", "operator"), OPERATORS)
+def test_convolutions_name_their_operator(kind, channels_and_groups, operator):
+    channels, groups = channels_and_groups
+    layer = kind(channels, 4, 3, groups=groups)
+    assert (layer._op_type, layer._use_cudnn) == (operator, False)
+
+
+def test_a_convolution_of_other_weights_is_made_of_what_the_layer_shows():
+    class Standardized(nn.Conv2D):
+        def forward(self, x):
+            weight = self.weight - self.weight.mean([1, 2, 3], keepdim=True)
+            return nn.functional.conv._conv_nd(
+                x, weight, self.bias, self._stride, self._updated_padding, self._padding_algorithm, self._dilation,
+                self._groups, self._data_format, self._channel_dim, self._op_type, self._use_cudnn,
+            )  # fmt: skip
+
+    layer, x = Standardized(2, 4, 3, padding=1), paddle.rand([1, 2, 5, 5])
+    weight = layer.weight - layer.weight.mean([1, 2, 3], keepdim=True)
+    np.testing.assert_allclose(layer(x), nn.functional.conv2d(x, weight, layer.bias, padding=1), rtol=1e-5)
+
+
 def test_layers_that_pad_in_one_way_are_those_that_pad():
     for n in "123":
         for kind in ("Zero", "Constant", "Reflection", "Replication", "Circular"):
