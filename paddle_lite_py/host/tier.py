@@ -214,14 +214,14 @@ class Tiers:
 
     def _run_by(self, xla: Callable[..., Any], given: Callable[[Any], Any] | None = None) -> None:
         """Let what XLA runs be run by a function that takes what `given` makes of arrays of the host."""
-        self.xla, self._used = xla, (xla, given or for_xla)
+        self.xla, self._given = xla, given or for_xla
         self.choose()
 
     def choose(self) -> None:
         """Call that as the flags in force want it."""
-        xla, given = self._used
-        self._become(unchecked(xla), given)
-        self._hand_to(unchecked(xla))
+        run = unchecked(self.xla)
+        self._become(run, self._given)
+        self._hand_to(run)
 
     def _first(self, *args: Any) -> Any:
         """Return the first call that is XLA's."""
