@@ -292,7 +292,19 @@ def _linspace(start: Any, stop: Any, /, num: int, dtype: Any) -> Any:
     kind = numpy_dtype(dtype)
     wide = kind if jnp.issubdtype(kind, jnp.floating) else jnp.float64
     first, last = (jnp.asarray(v).reshape(()).astype(wide) for v in (start, stop))
-    return jnp.linspace(first, last, num).astype(kind)
+    return evenly_spaced(first, last, num).astype(kind)
+
+
+def evenly_spaced(first: Any, last: Any, num: int) -> Any:
+    """Return `num` values from 0-d arrays `first` to `last`.
+
+    They are counted from the nearer end, as the reference does: exact where the step is, so that points that are meant
+    to lie on pixels do.
+    """
+    kind, at = first.dtype, jnp.arange(num)
+    step = (last - first) / jnp.maximum(num - 1, 1).astype(kind)
+    found = jnp.where(at < num // 2, first + step * at.astype(kind), last - step * (num - 1 - at).astype(kind))
+    return jnp.where(num == 1, first, found)
 
 
 @composite(creates=True)

@@ -12,6 +12,7 @@ from ..dispatch.call_cache import call_cached
 from ..dispatch.define import composite, op
 from ..eager.tensor import Tensor
 from . import ordering
+from .creation import evenly_spaced
 from .dynamic import concrete, fresh, is_eager, known
 from .manipulation import as_tuple
 from .on_host import HostResult, on_host
@@ -391,13 +392,14 @@ def _check_bins(bins: int, low: float, high: float) -> None:
         raise ValueError(f"bins is {bins}, min {low} and max {high}; expected 1 bin or more, min <= max")
 
 
-def _edges(x: Any, bins: int, low: Any, high: Any) -> Any:
+def _edges(x: Any, bins: int, low: Any, high: Any, kind: Any = None) -> Any:
     x = floating(x)
+    kind = kind or x.dtype
     if low == 0 and high == 0 and x.size:
         low, high = jnp.nanmin(x), jnp.nanmax(x)
     same = low == high
     low, high = jnp.where(same, low - 0.5, low), jnp.where(same, high + 0.5, high)
-    return jnp.linspace(low, high, bins + 1, dtype=x.dtype)
+    return evenly_spaced(low.astype(kind), high.astype(kind), bins + 1)
 
 
 @op(methods=["histogram_bin_edges"], grad=False)
@@ -416,7 +418,7 @@ def histogram_bin_edges(input: Array, /, bins: int = 100, min: float = 0.0, max:
         [0.0, 1.0, 2.0]
     """
     _check_bins(bins, min, max)
-    return _edges(input, bins, min, max).astype(jnp.float32)
+    return _edges(input, bins, min, max, jnp.float32)
 
 
 def _counts_and_edges(given: dict[str, Any]) -> Any:

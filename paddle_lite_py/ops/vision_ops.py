@@ -213,13 +213,20 @@ def zeropad2d(x: Tensor, padding: Padding, data_format: str = "NCHW", name: str 
 
 @op(name="affine_grid")
 def _affine_grid(theta: Any, /, size: Any, align_corners: bool) -> Any:
-    axes = []
-    for n in size:
-        at = np.linspace(-1, 1, n) if n > 1 else np.zeros(1)
-        axes.append(at if align_corners else at * (n - 1) / n)
+    axes = [_centers(n, np.dtype(theta.dtype).type, align_corners) for n in size]
     # Coordinates are ordered x, y (, z): the last spatial axis first.
-    grid = np.stack([*np.meshgrid(*axes, indexing="ij")][::-1] + [np.ones(size)], axis=-1)
-    return jnp.einsum("...i,bji->b...j", jnp.asarray(grid, theta.dtype), theta)
+    grid = np.stack([*np.meshgrid(*axes, indexing="ij")][::-1] + [np.ones(size, theta.dtype)], axis=-1)
+    return jnp.einsum("...i,bji->b...j", jnp.asarray(grid), theta)
+
+
+def _centers(n: int, kind: Any, align_corners: bool) -> Any:
+    """Return the coordinates of n pixels, rounded as the reference's: on which side of a pixel a point lies depends on
+    it, and so does the gradient of a sampler.
+    """
+    if n == 1:
+        return np.zeros(1, kind)
+    step, start = (kind(2) / kind(n - 1), kind(-1)) if align_corners else (kind(2) / kind(n), -kind(n - 1) / kind(n))
+    return start + step * np.arange(n).astype(kind)
 
 
 @call_cached("theta")
@@ -252,8 +259,10 @@ def _reflect(at: Any, n: int, align_corners: bool) -> Any:
     low, span = (0.0, size - 1) if align_corners else (-0.5, size)
     if not is_symbolic(n) and span == 0:
         return jnp.zeros_like(at)
-    away = jnp.mod(jnp.abs(at - low), 2 * span)
-    found = jnp.clip(jnp.minimum(away, 2 * span - away) + low, 0, n - 1)
+    # Where it turns, the gradient is that of one side: those of abs and minimum would be 0 and a mean.
+    away = jnp.mod(jnp.where(at < low, low - at, at - low), 2 * span)
+    found = jnp.where(away < span, away, 2 * span - away) + low
+    found = jnp.where(found < 0, 0, jnp.where(found > n - 1, n - 1, found))
     return jnp.where(span == 0, 0, found) if is_symbolic(n) else found
 
 
