@@ -214,10 +214,13 @@ class Operators:
 
     def contains(self, item: Any, container: Any) -> Any:
         """`item in container`."""
-        holds = isinstance(container, (list, tuple)) and any(map(self.staged, container))
-        if self.staged(item) and isinstance(container, _SEARCHED) or holds or self.staged(container):
+        holds = isinstance(container, (list, tuple)) and any(map(self._is_unknown, container))
+        if self._is_unknown(item) and isinstance(container, _SEARCHED) or holds or self.staged(container):
             return self.runtime.in_(item, container)
         return self._asked(container, "__contains__", lambda: item in container, item)
+
+    def _is_unknown(self, value: Any) -> bool:
+        return self.staged(value) or self.runtime.is_open(value)
 
     def text(self, *parts: str | tuple[Any, int, str]) -> Any:
         """Return an f-string of these parts."""

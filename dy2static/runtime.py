@@ -124,6 +124,10 @@ class Runtime:
         """`body() if pred else orelse()` for a staged `pred`."""
         raise NotImplementedError(_missing("if_exp"))
 
+    def is_open(self, value: Any) -> bool:
+        """Whether a value that is not staged gives staged booleans where it is compared, as a size may."""
+        return False
+
     def in_(self, item: Any, container: Any) -> Any:
         """`item in container`, where one of them or an element of a list or tuple is staged."""
         raise NotImplementedError(_missing("in_"))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from dy2static.converted_code import Closure
@@ -12,7 +11,7 @@ from paddle_lite_py.ir.block import Value
 from paddle_lite_py.ir.graph import ancestors
 from paddle_lite_py.tracing import places
 from paddle_lite_py.tracing.builder import Builder
-from paddle_lite_py.tracing.escape import find_unescaped
+from paddle_lite_py.tracing.escape import find_made
 from paddle_lite_py.tracing.frame import CONTENTS, Frame, TracedValue, Write, is_leaf
 from paddle_lite_py.tracing.owned import label_of
 
@@ -119,7 +118,8 @@ def follow(builder: Builder, body: Callable[[], Any], state: Any, prepare: Calla
             body()
             values = state.get()
         finally:
-            written = inner.undo(lambda log: _made_inside(builder, log, before, values))
+            has_open_sizes = builder.unknown is not None
+            written = inner.undo(lambda log: find_made(log, before, values, has_open_sizes=has_open_sizes))
             state._set(before[: state._plain])
     items = tuple([(w, now) for w, now in written.values() if w.is_item])
     for key, (write, _) in written.items():
@@ -127,16 +127,6 @@ def follow(builder: Builder, body: Callable[[], Any], state: Any, prepare: Calla
             builder.item_written(write.owner, write.key)
             slots.add(key)
     return Path(inner, values, {k: v for k, v in written.items() if k not in slots}, items)
-
-
-def _made_inside(builder: Builder, log: list[Write], before: Sequence[Any], values: Sequence[Any]) -> set[int]:
-    """Return the ids of the objects that a body made, to which nothing else refers."""
-    found = find_unescaped(log, before, values)
-    if builder.unknown is not None and not all(id(w.owner) in found for w in log):
-        # What JAX compares open sizes with leaves errors behind that refer to themselves, and to all frames below.
-        gc.collect(1)
-        found = find_unescaped(log, before, values)
-    return found
 
 
 def _is_variable(write: Write, state: Any) -> bool:

@@ -15,6 +15,7 @@ import dy2static
 from dy2static.operators import Operators
 from paddle_lite_py.core.errors import is_own
 from paddle_lite_py.core.interpreter import state as mode
+from paddle_lite_py.core.unknown_size import UnknownSize
 from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.ops.search import where
 from paddle_lite_py.tracing import places
@@ -89,6 +90,12 @@ class StagedRuntime(dy2static.Runtime):
 
         state.bodies = (body,)
 
+        if extra_test is None and unrolled.takes_sizes(iterable):
+            error = StagingError(f"the loop at {where} needs all its items")
+            for item in unrolled.items(self.builder, iterable, error, where):
+                body(item)
+            return
+
         def staged(items: Any) -> None:
             length = length_of(items)
             with at_run.repeated():
@@ -137,6 +144,10 @@ class StagedRuntime(dy2static.Runtime):
         state = box.state(where, body, orelse)
         self.if_(pred, lambda: box.put(body()), lambda: box.put(orelse()), state, where)
         return box.value
+
+    def is_open(self, value: Any) -> bool:
+        """Whether it is a size that the program of a file serves in any number."""
+        return isinstance(value, UnknownSize) and mode.interpreter.size_answers.for_file
 
     def in_(self, item: Any, container: Any) -> Any:
         """Whether one of the elements is, or is equal to, the item."""

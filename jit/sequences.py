@@ -12,7 +12,7 @@ from paddle_lite_py.core import structure as nested
 from paddle_lite_py.core.errors import user_frame
 from paddle_lite_py.core.interpreter import state as mode
 from paddle_lite_py.core.symbolic import is_symbolic
-from paddle_lite_py.core.unknown_size import extreme_size
+from paddle_lite_py.core.unknown_size import UnknownSize, extreme_size
 from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.ops.creation import full, zeros_like
 from paddle_lite_py.ops.joining import stack
@@ -51,7 +51,7 @@ def known_key(container: Any, key: Any) -> Any:
         return key._static_number(f"a key of a {type(container).__name__}")
     if isinstance(container, dict | set) and isinstance(key, StagedText):
         return key.known()
-    return key
+    return int(key) if isinstance(container, dict | set) and isinstance(key, UnknownSize) else key
 
 
 def contains(item: Any, container: Any) -> Any:
@@ -120,6 +120,7 @@ def extreme(original: Callable[..., Any], method: str) -> Callable[..., Any]:
         items = list(elements(args[0]) if len(args) == 1 else args)
         if key is None and any(map(is_symbolic, items)) and all(isinstance(x, int) or is_symbolic(x) for x in items):
             return functools.reduce(lambda a, b: extreme_size(method, a, b), items)
+        items = _with_numbers(items)
         keys = _decisive(items if key is None else [key(x) for x in items])
         if not any(map(_holds_tensor, keys)):
             return _by_known_keys(original, items, keys, default)
@@ -129,6 +130,11 @@ def extreme(original: Callable[..., Any], method: str) -> Callable[..., Any]:
         return _take_items(items, order[:1], f"which element {method}() chooses")[0]
 
     return chosen
+
+
+def _with_numbers(items: list[Any]) -> list[Any]:
+    """Return the items; sizes that no trace knows as the traced numbers that they are among others."""
+    return [x.number() if isinstance(x, UnknownSize) else x for x in items]
 
 
 def _by_known_keys(original: Callable[..., Any], items: list[Any], keys: list[Any], default: Any) -> Any:
@@ -185,7 +191,7 @@ def _fold(items: list[Any], method: str) -> Any:
 
 def sorted_(items: Iterable[Any], *, key: Any = None, reverse: bool = False) -> list[Any]:
     """sorted(): stable, as Python's."""
-    items = list(elements(items))
+    items = _with_numbers(list(elements(items)))
     keys = _decisive(items if key is None else [key(x) for x in items])
     if not any(map(_holds_tensor, keys)):
         keys = _compared(keys)

@@ -17,6 +17,7 @@ from paddle_lite_py.core.symbolic import is_symbolic
 from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.tracing.builder import Builder
 from paddle_lite_py.tracing.size_conditions import SizeCondition
+from paddle_lite_py.tracing.sizes import has_rows_of_sizes
 
 from .errors import StagingError, one_of_several
 from .iterables import Rest, StagedEnumerate, StagedMap, StagedRange, StagedReversed, StagedZip, length_of
@@ -110,6 +111,15 @@ def for_(
             return None
         body(_item(iterable, i, functools.partial(_number, builder, error)))
     raise error
+
+
+def takes_sizes(iterable: Any) -> bool:
+    """Whether a loop goes over rows of known sizes: its iterations make other shapes each, and none is staged."""
+    if isinstance(iterable, StagedEnumerate | StagedReversed):
+        return takes_sizes(iterable.iterable)
+    if isinstance(iterable, StagedZip):
+        return isinstance(length_of(iterable), int) and any(map(takes_sizes, iterable.iterables))
+    return isinstance(iterable, Tensor) and has_rows_of_sizes(iterable)
 
 
 def value_in_this_call(builder: Builder, value: Any, error: Exception, where: Any = None) -> Any:

@@ -135,6 +135,7 @@ class Interpreter(Observer, ABC):
     is_tracing = False  # whether ops become operators of a Program
     sizes: Any = None  # the unknown dimensions of a trace that has some
     size_answers: Any = None  # what tells code about unknown dimensions
+    constants: dict[int, Any] | None = None  # by id, the tensors that a trace has made of numbers, and their arrays
     is_one_row: Any = None  # tells whether x[start:stop] has one row for certain, in a dimension of a size
     # Appends an operator that Python computes, for a bound op, tensors and what is known of its results; None where
     # such functions are called, which refuse to be traced.

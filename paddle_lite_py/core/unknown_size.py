@@ -121,6 +121,8 @@ def _install() -> None:
     for name in ("add", "sub", "mul", "floordiv", "mod"):
         setattr(UnknownSize, f"__{name}__", _arithmetic(f"__{name}__"))
         setattr(UnknownSize, f"__r{name}__", _arithmetic(f"__r{name}__"))
+    UnknownSize.__divmod__ = lambda self, other: (self // other, self % other)
+    UnknownSize.__rdivmod__ = lambda self, other: (other // self, other % self)
     UnknownSize.__neg__ = _arithmetic("__neg__")
     UnknownSize.__pow__ = _arithmetic("__pow__")
     UnknownSize.__truediv__ = _division(False)

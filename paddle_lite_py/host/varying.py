@@ -180,7 +180,9 @@ class VaryingShapes:
         compilation = COMPILATION + COMPILED_STEP * len(steps.list)
         if not is_at_most(each, compilation):
             return None
-        calls = read_sizes(len(args), sizes, f"{compilation} / ({' + '.join(map(symbolic.python_text, each))})")
+        known = sum(n for n in each if not symbolic.is_symbolic(n))
+        others = [symbolic.python_text(n) for n in each if symbolic.is_symbolic(n)]  # in a tuple, which may be long
+        calls = read_sizes(len(args), sizes, f"{compilation} / sum(({', '.join([str(known), *others])},))")
         function = writer.function()
         return _ByNumPy(_in_one_thread(function) if _PRODUCTS & {s.name for s in steps.list} else function, calls)
 

@@ -11,6 +11,7 @@ import numpy as np
 from ..core.arrays import as_array, is_array
 from ..core.capsules import Capsule
 from ..core.dtypes import get_default_dtype
+from ..core.interpreter import state
 from ..core.symbolic import is_symbolic
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import composite, op
@@ -58,6 +59,8 @@ def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bo
     out = _gather(data, dtype) if _holds_tensors(data) else None
     if out is None:
         out = wrap(as_array([0.0][:0] if isinstance(data, list | tuple) and not data else data, dtype, place))
+        if (made := state.interpreter.constants) is not None:
+            made[id(out)] = out, out._payload
     if not stop_gradient:
         out.stop_gradient = False
     return out

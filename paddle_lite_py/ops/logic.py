@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from ..core.no_effect import Immaterial, no_effect
+from ..core.symbolic import is_symbolic
 from ..dispatch.define import composite, op
 from .promote import is_scalar, natural, promote, promote_operands, scalar_kind
 from .types import Array
@@ -87,7 +88,7 @@ less, greater = less_than, greater_than
 
 
 def _comparable(y: Any) -> bool:
-    return hasattr(y, "dtype") or isinstance(y, int | float | complex | list | tuple)
+    return hasattr(y, "dtype") or isinstance(y, int | float | complex | list | tuple) or is_symbolic(y)
 
 
 @composite(operators=["__eq__"])

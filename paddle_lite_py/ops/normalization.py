@@ -319,7 +319,7 @@ def _tail(function: str, x: Any, normalized_shape: Any) -> int:
     """Return the number of axes that normalized_shape names; it must be the end of the shape of x."""
     shape = [normalized_shape] if isinstance(normalized_shape, int) else list(normalized_shape)
     last = list(x.shape[-len(shape) :])
-    if len(last) < len(shape) or any(a != b and not is_symbolic(a) for a, b in zip(last, shape, strict=True)):
+    if len(last) < len(shape) or any(not is_symbolic(a) and a != b for a, b in zip(last, shape, strict=True)):
         raise ValueError(f"{function}: normalized_shape is {shape}, but the last dimensions of x are {last}")
     return len(shape)
 

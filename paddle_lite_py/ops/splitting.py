@@ -33,8 +33,9 @@ def _sections(size: Any, parts: Any) -> list[Any]:
     if is_known(size) and -1 in parts and is_known(known) and known > size:
         raise ValueError(f"sections {list(parts)} leave nothing for -1; the axis has size {size}")
     sizes = [size - known if n == -1 else n for n in parts]
-    if is_known(size) and sum(sizes) != size:
-        raise ValueError(f"sections {list(parts)} add up to {sum(sizes)}; the axis has size {size}")
+    total = sum(sizes)
+    if is_known(size) and is_known(total) and total != size:
+        raise ValueError(f"sections {list(parts)} add up to {total}; the axis has size {size}")
     return sizes
 
 
@@ -43,9 +44,16 @@ def _split(x: Any, /, parts: Any, axis: int) -> Any:
     axis = from_start(axis, x.ndim)
     out, start = [], 0
     for n in _sections(x.shape[axis], parts):
-        out.append(jax.lax.slice_in_dim(x, start, start + n, axis=axis))
+        out.append(_cut(x, start, n, axis))
         start = start + n
     return tuple(out)
+
+
+def _cut(x: Any, start: Any, n: Any, axis: int) -> Any:
+    try:
+        return jax.lax.slice_in_dim(x, start, start + n, axis=axis)
+    except jax.errors.InconclusiveDimensionOperation:  # of open sizes whose sum JAX cannot tell to be that of the axis
+        return jnp.take(x, start + jnp.arange(n), axis=axis, mode="clip")
 
 
 @composite(methods=["split"], around=call_cached("x"))

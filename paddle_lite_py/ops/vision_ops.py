@@ -342,7 +342,7 @@ def grid_sample(
             raise ValueError(f"grid_sample: {argument} is {value!r}; expected one of {', '.join(known)}")
     if x.ndim not in (4, 5) or grid.ndim != x.ndim:
         raise ValueError(f"grid_sample: x has {x.ndim} dimensions and grid {grid.ndim}; expected 4 or 5 of both")
-    if grid.shape[-1] != x.ndim - 2 and not is_symbolic(grid.shape[-1]):
+    if not is_symbolic(grid.shape[-1]) and grid.shape[-1] != x.ndim - 2:
         raise ValueError(f"grid_sample: points of {grid.shape[-1]} coordinates in grid; expected {x.ndim - 2}")
     fn: Any = _grid_sample
     return fn(x, grid, mode == "nearest", padding_mode, align_corners)

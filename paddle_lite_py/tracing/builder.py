@@ -61,6 +61,7 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Owned
         self.root = Frame()
         self.frame = self.root
         self.captures: dict[Any, Capture] = {}
+        self.constants: dict[int, Any] = {}
         self.providers: list[tuple[Callable[[], Any], TracedValue]] = []
         self.numbers: dict[Any, TracedValue] = {}
         self.checks: Checks | None = None

@@ -186,7 +186,7 @@ def refill(container: Any, held: Any) -> None:
 
 
 def is_as(container: Any, held: Any) -> bool:
-    """Whether a container holds the very things that another one does, in that order.
+    """Whether a container holds the very things that another one does, in that order but for sets: a copy has another.
 
     Example:
         >>> is_as([1, 2], [1, 2]), is_as({1: 2}, {})
@@ -197,6 +197,8 @@ def is_as(container: Any, held: Any) -> bool:
     if isinstance(container, (bytearray, array.array)):
         return bool(container == held)
     now, then = list(_parts(container)), list(_parts(held))
+    if isinstance(container, set):
+        return set(map(id, now)) == set(map(id, then))
     return len(now) == len(then) and all(a is b for a, b in zip(now, then, strict=True))
 
 

@@ -26,7 +26,7 @@ from .builder import Builder
 from .checks import Cleared
 from .dimensions import Dimensions
 from .effects import Argument, AtPath, Effect
-from .escape import find_unescaped
+from .escape import find_made
 from .frame import Capture, TracedValue, Write, is_leaf
 from .made_objects import attributes, copies_of, is_from_outside, is_made, note_stored, with_own_copies
 from .owned import Owned, owned_by, with_attributes
@@ -159,7 +159,7 @@ def _trace(builder: Builder, fn: Any, tensors: list[Tensor], names: Sequence[str
             result = fn(*tensors)
             _look_for_stale(builder)
             _forget_put_back(builder)
-            made = find_unescaped(list(builder.root.log.values()))
+            made = find_made(list(builder.root.log.values()), has_open_sizes=builder.unknown is not None)
             outside = [w for w in builder.root.log.values() if id(w.owner) not in made and builder.is_outside(w)]
             builder.replaced = _find_replacements(builder, outside)
             builder.replaced |= {id(handle): Write(t, "_grad", None) for t, handle, _ in builder.stand_ins}

@@ -173,3 +173,12 @@ def test_what_is_refused_is_refused_in_every_shape():
     for n in range(1, 6):  # the first are compiled, the others looked at for NumPy
         with pytest.raises(TypeError, match="floor does not accept dtype complex64"):
             run(given(n))
+
+
+def test_functions_have_thousands_of_steps():
+    def counted(x):
+        for _ in range(4000):
+            x = x + 1
+        return x
+
+    assert tiered(counted, 1)(given(2)).tolist() == (np.asarray(given(2)) + 4000).tolist()

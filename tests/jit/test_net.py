@@ -52,6 +52,17 @@ def test_an_iterator_is_refused_before_it_moves():
     assert next(batches) == 1
 
 
+# A copy of it has its elements in another order.
+KNOWN = {f"name{i}" for i in range(300)}
+KNOWN -= {f"name{i}" for i in range(20, 300)}
+
+
+def test_a_set_is_the_same_in_any_order():
+    assert list(KNOWN) != list(KNOWN.copy())
+    static = to_static(lambda x: x * 2 if "name3" in KNOWN else x, full_graph=True)
+    assert static(paddle.to_tensor(X)).tolist() == [2.0, 4.0]
+
+
 def test_python_runs_what_is_refused():
     static = to_static(step)
     with pytest.warns(UserWarning, match=r"plain Python as a whole.*changes global `calls`"):
