@@ -11,6 +11,7 @@ from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.ir import control
 from paddle_lite_py.tracing.builder import Builder
 from paddle_lite_py.tracing.frame import CONTENTS, Frame, TracedValue, Write, is_leaf, origin
+from paddle_lite_py.tracing.size_conditions import SizeCondition
 
 from . import grown, merge
 from .cells import (
@@ -74,9 +75,10 @@ def if_(
     condition = builder.value_of(pred)
     aliases = builder.aliases
     stale = dict(aliases.stale)
-    true = follow(builder, body, state, frame=_branch(builder, condition, where))
+    true = _followed(builder, body, state, _branch(builder, condition, where), pred, True)
     aliases.stale, stale = stale, aliases.stale
-    false = follow(builder, orelse, state, frame=_branch(builder, builder.negations.get(origin(condition)), where))
+    negation = builder.negations.get(origin(condition))
+    false = _followed(builder, orelse, state, _branch(builder, negation, where), pred, False)
     aliases.stale = stale | aliases.stale
     start = state.get()
     outs = Outputs(builder, condition, true, false)
@@ -110,6 +112,18 @@ def _branch(builder: Builder, condition: TracedValue | None, where: Any) -> Fram
     if condition is not None:
         frame.known_true.add(origin(condition))
     return frame
+
+
+def _followed(builder: Builder, body: Any, state: Any, frame: Frame, pred: Tensor, side: bool) -> Path:
+    """Trace a branch, in which more may be known of open sizes."""
+    if not isinstance(pred, SizeCondition):
+        return follow(builder, body, state, frame=frame)
+    branches = builder.sizes.branches
+    branches.enter(frame, pred.compared, side)
+    try:
+        return follow(builder, body, state, frame=frame)
+    finally:
+        branches.leave(frame)
 
 
 class _Partial(NamedTuple):

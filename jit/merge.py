@@ -11,6 +11,7 @@ from paddle_lite_py.core import dtypes
 from paddle_lite_py.core import structure as nested
 from paddle_lite_py.core.dtypes import numpy_name
 from paddle_lite_py.core.traced_number import TracedNumber
+from paddle_lite_py.core.unknown_size import UnknownSize
 from paddle_lite_py.eager.tensor import ZEROS, Tensor, wrap
 from paddle_lite_py.ops.promote import common, scalar_dtype
 from paddle_lite_py.registry.op import REGISTRY
@@ -29,12 +30,12 @@ class Mismatch(Exception):
 
 def is_value(x: Any) -> bool:
     """True for what can be the same variable of a program with different contents: tensors and numbers."""
-    return isinstance(x, Tensor) or type(x) in (bool, int, float, complex, TracedNumber)
+    return isinstance(x, Tensor | UnknownSize) or type(x) in (bool, int, float, complex, TracedNumber)
 
 
 def is_number_like(x: Any) -> bool:
     """True for a Python number, and for what stands for one."""
-    return isinstance(x, Number) or is_number(x)
+    return isinstance(x, Number | UnknownSize) or is_number(x)
 
 
 def parts(x: Any) -> tuple[Any, list[Any]]:
@@ -65,6 +66,8 @@ def is_same_number(a: Any, b: Any) -> bool:
     """True for one number, known while tracing; of numbers of each run, for the same one."""
     if type(a) is TracedNumber or isinstance(a, Tensor):
         return a is b
+    if isinstance(a, UnknownSize):
+        return isinstance(b, UnknownSize) and str(a) == str(b)
     return type(a) is type(b) and bool(a == b)
 
 
@@ -125,11 +128,15 @@ def natural_dtype(x: Any) -> Any:
     """Return the dtype of a tensor, or that a Python number has as one."""
     if type(x) is TracedNumber:
         return jnp.dtype("int64" if isinstance(x, int) else "float64")
+    if isinstance(x, UnknownSize):
+        return jnp.dtype("int64")
     return x._payload.dtype if isinstance(x, Tensor) else jnp.dtype(type(x))
 
 
 def _example(number: Any) -> Any:
     """Return a number of Python of the kind that a traced one stands for."""
+    if isinstance(number, UnknownSize):
+        return 0
     return number._payload.dtype.type(0).item() if isinstance(number, Tensor) else number
 
 
@@ -138,6 +145,7 @@ def as_value(builder: Builder, x: Any, dtype: Any) -> TracedValue:
     if type(x) is TracedNumber:
         value = builder._input(x)
         return value if value.dtype == dtype else as_value(builder, builder.handle(value), dtype)
+    x = x.number() if isinstance(x, UnknownSize) else x
     if not isinstance(x, Tensor):
         constant = REGISTRY["constant"].bind((x, numpy_name(jnp.dtype(dtype)), None))
         return builder.emit(constant, (), False)[0]

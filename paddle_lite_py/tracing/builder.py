@@ -60,8 +60,7 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Owned
         self.stand_ins: list[tuple[Tensor, Tensor, TracedValue]] = []  # for gradients that are there, and their data
         self.root = Frame()
         self.frame = self.root
-        self.captures: dict[Any, Capture] = {}
-        self.constants: dict[int, Any] = {}
+        self.captures, self.constants = dict[Any, Capture](), {}
         self.providers: list[tuple[Callable[[], Any], TracedValue]] = []
         self.numbers: dict[Any, TracedValue] = {}
         self.checks: Checks | None = None
@@ -196,7 +195,7 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Owned
         if found is None:
             assert frame.parent is not None
             outer = self._lift(value, frame.parent)
-            found = frame.lifted[value] = frame.new_input(value, value.requires_grad)
+            found = frame.lifted[value] = self.input_of(frame, value)
             found.freed = value.freed
             frame.origins[found] = value
             frame.operands.append(outer)
@@ -278,6 +277,7 @@ class Builder(Measuring, Differentiation, ScheduleTracing, ContainerNotes, Owned
 
     def emit(self, bound: BoundOp, inputs: tuple[Any, ...], requires_grad: bool) -> tuple[TracedValue, ...]:
         """Append an operator and infer its outputs."""
+        bound = bound if self.sizes is None else self.sizes.branches.bound_in(bound, self.frame.sizes)
         specs = tuple([v.spec if isinstance(v, TracedValue) else v for v in inputs])
         where = user_frame()
         try:

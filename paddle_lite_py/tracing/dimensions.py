@@ -21,6 +21,7 @@ from ..core.unknown_size import plain
 from ..ir.block import Value
 from ..registry.bound import BoundOp
 from ..registry.op import REGISTRY
+from .branch_sizes import BranchSizes
 from .fitting import (
     ResultCountError,
     fit_symbols,
@@ -80,6 +81,7 @@ class Dimensions:
         self.facts: list[Fact] = []
         self.known: dict[str, str] = {}  # symbol -> another one, or a number
         self.symbols: dict[str, Any] = {}
+        self.branches = BranchSizes()
         self.measured = symbolic.Symbols()  # of a trace: sizes known only at run time
 
     def dims(self, shapes: Sequence[Any]) -> dict[str, int]:
@@ -99,12 +101,14 @@ class Dimensions:
     # -- a trace ---------------------------------------------------------------------------------------------------
     def shapes(self) -> list[jax.ShapeDtypeStruct]:
         """Return the arguments' shapes with all that is known by now: the dimensions of a new trace."""
-        scope = export.SymbolicScope([*self.constraints, *[t for t in self._relations() if "!=" not in t]])
+        known = [*self.constraints, *[t for t in self._relations() if "!=" not in t]]
+        scope = export.SymbolicScope([*known, *self.branches.constraints(known)])
         self.measured = symbolic.Symbols(scope)
         self.symbols = {n: export.symbolic_shape(n, scope=scope)[0] for n in self.names if n not in self.known}
         values: dict[str, Any] = dict(self.symbols)
         for name in self.known:
             values[name] = self._value(name, values)
+        self.symbols |= self.branches.begin(scope)
         return [
             jax.ShapeDtypeStruct([values[t] if t in values else int(t) for t in row], s.dtype.np)
             for row, s in zip(self.texts, self.specs, strict=True)
@@ -133,8 +137,11 @@ class Dimensions:
         raise Learned
 
     def _note(self, left: str, relation: str, right: str) -> None:
-        if len(self.facts) >= MAX_FACTS:
+        if len(self.facts) + len(self.branches) >= MAX_FACTS:
             raise UnknownSizeError(f"the sizes of the arguments are asked for in {MAX_FACTS} ways; declare them")
+        left, right = map(self.branches.original, (left, right))
+        if self._is_of_branch(fact := Fact(left, relation, right, user_frame())):
+            return
         if relation == "eq" and right in self.symbols and left not in self.symbols:
             left, right = right, left
         if relation == "eq" and left in self.symbols:
@@ -142,17 +149,27 @@ class Dimensions:
                 left, right = right, left  # the first one stays
             if right.isdigit() or right in self.symbols:
                 self.known[left] = right
-        self.facts.append(Fact(left, relation, right, user_frame()))
+        self.facts.append(fact._replace(left=left, right=right))
+
+    def _is_of_branch(self, fact: Fact) -> bool:
+        """Note a fact of the branch under way, if it follows from what decides that."""
+        frame = getattr(state.interpreter, "frame", None)
+        branch = None if frame is None else frame.sizes
+        return branch is not None and self.branches.learn(fact, branch, [*self.constraints, *self._relations()])
 
     # -- what code asks --------------------------------------------------------------------------------------------
     def compare(self, relation: str, a: Any, b: Any) -> Any:
         """Whether a is less than b, or equal, ...: a condition of a program for a file, and noted for one of a call."""
         if not self.for_file:
             return self._decide(relation, a, b)
+        builder: Any = state.interpreter
+        a, b = (self.branches.moved(n, builder.frame.sizes) for n in (a, b))
+        if not symbolic.is_symbolic(a):  # what differed in name alone
+            return getattr(operator, relation)(a, b)
         if relation in ("eq", "ne") and (found := self._follows(relation, a, b)) is not None:
             return found  # an order that is known is a condition all the same: it may be that of a loop
         right = b if isinstance(b, int) else self.number(b)
-        return size_condition(self.number(a), relation, right, lambda: self._decide(relation, a, b))
+        return size_condition(self.number(a), relation, right, (a, relation, b), lambda: self._decide(relation, a, b))
 
     def _decide(self, relation: str, a: Any, b: Any) -> bool:
         if (found := self._follows(relation, a, b)) is not None:
@@ -235,7 +252,7 @@ class Dimensions:
         known = {f.text for f in self.facts}
         for fact in full_cuts(inputs):
             if fact.text not in known and (self.at_hand is None or fact.holds(self.at_hand)):
-                self.facts.append(fact)
+                self._note(*fact[:3])
                 raise Learned
         if self.for_file:
             specs = None
@@ -275,12 +292,12 @@ class Dimensions:
                 return False
         except ValueError:
             return False
-        before = len(self.facts)
+        before = len(self.facts) + len(self.branches)
         relation = relation if answer else OPPOSITE[relation]
         if (left, relation, right) in {(f.left, f.relation, f.right) for f in self.facts}:
             return False
         self._note(left, relation, right)
-        return len(self.facts) > before
+        return len(self.facts) + len(self.branches) > before
 
     def fixed(self) -> str:
         """The dimensions that must have one size, and the lines that want it, in words; empty if there are none."""

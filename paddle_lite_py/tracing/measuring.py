@@ -89,6 +89,13 @@ class Measuring:
         known = known if self.sizes is None else self.sizes.symbols | known
         return inferred_by_samples(bound, inputs, known, self.measured) if self.measured else None
 
+    def input_of(self, frame: Frame, value: TracedValue) -> TracedValue:
+        """Return a new input of a frame for a value from outside, with the sizes that it has there."""
+        found = frame.new_input(value, value.requires_grad)
+        if frame.parent is not None and frame.sizes is not frame.parent.sizes:
+            found.shape = self.sizes.branches.moved(value.shape, frame.sizes)
+        return found
+
     def appended(self, bound: BoundOp, values: Sequence[Value]) -> None:
         """Called with each new operator."""
 
@@ -111,8 +118,14 @@ class Measuring:
                 )
 
     def finds_sizes(self, bound: BoundOp) -> bool:
-        """Whether the blocks of a branch or loop find sizes: its results cannot be inferred from them as a whole."""
-        return bool(self.measured and found_within(Operator(bound, (), (), user_frame()), self.measured))
+        """Whether the blocks of a branch or loop find sizes, or know of some what does not hold outside: its results
+        cannot be inferred from them as a whole."""
+        op = Operator(bound, (), (), user_frame())
+        if self.measured and found_within(op, self.measured):
+            return True
+        knowing = set() if self.sizes is None else self.sizes.branches.knowing
+        inside = [o for block in op.blocks for o in block.all_ops()] if knowing else []
+        return bool(knowing) and not knowing.isdisjoint([*op.blocks, *[b for o in inside for b in o.blocks]])
 
     @property
     def run_on_host(self) -> Any:

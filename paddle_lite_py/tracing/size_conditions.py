@@ -16,6 +16,7 @@ class SizeCondition(Tensor):
     """
 
     _decide: Callable[[], bool]
+    compared: tuple[Any, str, Any]  # left, a name of `operator`, right: open sizes or numbers
 
     def __bool__(self) -> bool:
         return self._decide()
@@ -23,10 +24,12 @@ class SizeCondition(Tensor):
     __hash__ = Tensor.__hash__
 
 
-def size_condition(left: Tensor, relation: str, right: Any, decide: Callable[[], bool]) -> SizeCondition:
+def size_condition(
+    left: Tensor, relation: str, right: Any, compared: tuple[Any, str, Any], decide: Callable[[], bool]
+) -> SizeCondition:
     """Return the comparison of two traced sizes, by a name of `operator`."""
     out: Any = getattr(operator, relation)(left, right)
     made = SizeCondition.__new__(SizeCondition)
     made.__dict__.update(out.__dict__)
-    made._decide = decide
+    made._decide, made.compared = decide, compared
     return made
