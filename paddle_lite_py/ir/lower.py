@@ -22,7 +22,7 @@ from .program import Program
 Env = dict[Value, Any]
 # Ops that make conditions of sizes.
 OF_SIZES = frozenset(
-    "dimension add subtract multiply floor_divide remainder maximum minimum cast identity reshape equal not_equal "
+    "dimension full add subtract multiply floor_divide remainder maximum minimum cast identity reshape equal not_equal "
     "less_than less_equal greater_than greater_equal logical_not logical_and logical_or".split()
 )
 SCOPE = re.compile(r"([\w.]+)\.(\d+):")
@@ -70,6 +70,7 @@ def _at_once(op: Operator, args: Sequence[Any]) -> AbstractContextManager[Any]:
     impossible for them."""
     is_known = (
         op.name in OF_SIZES
+        and not any(v.shape for v in op.outputs)
         and not any(isinstance(a, Tracer) or getattr(a, "shape", ()) for a in args)
         and not symbolic.has_symbolic(symbolic.resolved(op.bound.attrs))
     )

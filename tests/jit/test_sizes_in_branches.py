@@ -150,10 +150,10 @@ BRANCHES = [the_largest, fourth_or_first, several, filled, padded, within, twice
 BRANCHES += [number]
 
 
-def saved(function, path):
+def saved(function, path, **how):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        paddle.jit.save(paddle.jit.to_static(function), path, input_spec=[InputSpec([None, 2])])
+        paddle.jit.save(paddle.jit.to_static(function), path, input_spec=[InputSpec([None, 2])], **how)
     return paddle.jit.load(path)
 
 
@@ -163,6 +163,23 @@ def test_all_sizes_are_served(function, tmp_path):
     for n in (1, 2, 3, 4, 5, 7):
         x = paddle.arange(n * 2, dtype="float32").reshape([n, 2]) - 2
         np.testing.assert_allclose(loaded(x).numpy(), function(x).numpy(), rtol=1e-6)
+
+
+@pytest.mark.parametrize("function", [fourth_or_first, several, within, in_a_loop, no_more_than_four])
+def test_model_files_of_the_reference_serve_all_sizes(function, tmp_path):
+    class Net(nn.Layer):
+        def __init__(self):
+            super().__init__()
+            self.weight = self.create_parameter([2])
+
+        def forward(self, x):
+            return function(x) * self.weight
+
+    net = Net()
+    loaded = saved(net, str(tmp_path / "p"), format="paddle")
+    for n in (1, 2, 3, 4, 5):
+        x = paddle.arange(n * 2, dtype="float32").reshape([n, 2])
+        np.testing.assert_allclose(loaded(x).numpy(), net(x).numpy(), rtol=1e-6)
 
 
 def test_a_fact_that_does_not_follow_limits_the_program(tmp_path):

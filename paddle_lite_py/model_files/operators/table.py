@@ -33,6 +33,8 @@ class KnownValue:
             return P.stack([KnownValue(n, self.dtype).tensor() for n in self.value])
         if is_symbolic(self.value):
             return P.cast(P.full([], 0, "int64") + self.value, self.dtype)
+        if isinstance(self.value, bool | int):  # which a condition of sizes may be compared with
+            return P.full([], self.value, self.dtype)
         return to_tensor(self.value, dtype=self.dtype)
 
 
