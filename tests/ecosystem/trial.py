@@ -1,4 +1,4 @@
-"""What the trials share: the same weights everywhere, and what is printed at the end."""
+"""What the trials share: the same weights everywhere, an export, and what is printed at the end."""
 
 import json
 import time
@@ -6,19 +6,64 @@ import time
 import numpy as np
 
 
-def start_from(layer, seed=0):
-    """Give a layer weights that depend on nothing but the seed."""
+def start_from(layer, seed=0, gain=None):
+    """Give a layer weights that depend on nothing but the seed.
+
+    With a gain they are as large as initializers make them (gain / sqrt(inputs)), and constants, as normalizations and
+    biases have them, stay."""
     rng = np.random.RandomState(seed)
     for p in layer.parameters():
-        p.set_value((rng.standard_normal(p.shape) * 0.3).astype("float32"))
+        new = rng.standard_normal(p.shape)
+        if gain is not None:
+            if np.ptp(p.astype("float32").numpy()) == 0:
+                continue
+            new *= gain / max(np.prod(p.shape[1:] if len(p.shape) > 2 else p.shape[:1]), 1) ** 0.5 / 0.3
+        p.set_value((new * 0.3).astype(str(p.dtype).rpartition(".")[2]))
+
+
+def without_dropout(layer):
+    """Set the probability of every dropout to 0: random numbers differ between frameworks."""
+    for part in layer.sublayers(include_self=True):
+        if type(part).__name__.startswith("Dropout"):
+            part.p = 0.0
+
+
+def numbers(result):
+    """The mean size of each tensor of a result, in order: of a tuple, a list or a dictionary, however nested."""
+    if isinstance(result, dict):
+        result = list(result.values())
+    if isinstance(result, (list, tuple)):
+        return [x for part in result for x in numbers(part)]
+    return [] if result is None else [float(np.abs(np.asarray(result, "float64")).mean())]
+
+
+def exported(net, *inputs, spec=None, tolerance=1e-4):
+    """What a network gives in evaluation; as a static function and saved with open batch, loaded again, it must give
+    the same."""
+    import paddle
+
+    net.eval()
+    with paddle.no_grad():
+        expected = numbers(net(*inputs))
+    if spec is None:
+        spec = [paddle.static.InputSpec([None, *x.shape[1:]], x.dtype) for x in inputs]
+    static = paddle.jit.to_static(net, input_spec=spec)
+    with paddle.no_grad():
+        np.testing.assert_allclose(numbers(static(*inputs)), expected, tolerance, tolerance)
+    paddle.jit.save(static, "exported/net")
+    loaded = paddle.jit.load("exported/net")
+    loaded.eval()
+    np.testing.assert_allclose(numbers(loaded(*inputs)), expected, tolerance, tolerance)
+    return expected
 
 
 def report(step, steps=20, more=list):
     """Run steps, each of which gives a number, then `more`, which gives several; print all of them, and CPU seconds: to
-    the first one, imports included, and of one step after it."""
+    the first one, imports included, of one step after it, and of `more`."""
     values = [float(step())]
     cold = time.process_time()
-    began = time.process_time()
     values += [float(step()) for _ in range(steps - 1)]
-    hot = (time.process_time() - began) / max(steps - 1, 1)
-    print(json.dumps({"values": [*values, *map(float, more())], "cold": cold, "hot": hot}))
+    hot = time.process_time()
+    values += map(float, more())
+    rest = time.process_time() - hot
+    print(json.dumps({"values": values, "cold": cold, "hot": (hot - cold) / max(steps - 1, 1), "rest": rest}))
