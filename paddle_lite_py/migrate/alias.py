@@ -24,7 +24,7 @@ class _Loader:
     def __init__(self, own: ModuleSpec) -> None:
         self._own = own
 
-    def create_module(self, _spec: ModuleSpec) -> ModuleType:
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
         module = importlib.import_module(self._own.name)
         self._spec = module.__spec__
         _name_parts(self._own.name)
@@ -38,17 +38,17 @@ class _Loader:
             sys.modules[module.__name__] = own
             _name_parts(self._own.name)
 
-    def is_package(self, _name: str) -> bool:
+    def is_package(self, fullname: str) -> bool:
         return self._own.submodule_search_locations is not None
 
-    def get_code(self, name: str) -> CodeType | None:
-        return self._file(name).get_code(name)
+    def get_code(self, fullname: str) -> CodeType | None:
+        return self._file(fullname).get_code(fullname)
 
-    def get_source(self, name: str) -> str | None:
-        return self._file(name).get_source(name)
+    def get_source(self, fullname: str) -> str | None:
+        return self._file(fullname).get_source(fullname)
 
-    def get_filename(self, name: str) -> str:
-        return self._file(name).get_filename(name)
+    def get_filename(self, fullname: str) -> str:
+        return self._file(fullname).get_filename(fullname)
 
     def _file(self, name: str) -> FileLoader:
         if self._own.origin is None:
@@ -86,18 +86,19 @@ def _name_parts(own: str) -> None:
 class _Finder:
     """Finds `paddle.x.y` in this package."""
 
+    # Other finders call it by keyword: the names are those of importlib.abc.
     @staticmethod
-    def find_spec(name: str, _path: Sequence[str] | None = None, _target: Any = None) -> ModuleSpec | None:
-        if name == "pip":  # the reference has imported setuptools by now; after pip it cannot be, before Python 3.12
+    def find_spec(fullname: str, path: Sequence[str] | None = None, target: Any = None) -> ModuleSpec | None:
+        if fullname == "pip":  # the reference has imported setuptools by now; after pip, Python 3.11 cannot
             with suppress(ImportError):
                 importlib.import_module("setuptools")
-        if name != ALIAS and not name.startswith(f"{ALIAS}."):
+        if fullname != ALIAS and not fullname.startswith(f"{ALIAS}."):
             return None
-        own = _find_own(own_name(name))
+        own = _find_own(own_name(fullname))
         if own is None:
             return None
         loader: Any = _Loader(own)
-        return ModuleSpec(name, loader, origin=own.origin, is_package=loader.is_package(name))
+        return ModuleSpec(fullname, loader, origin=own.origin, is_package=loader.is_package(fullname))
 
 
 def _submodule(package: str, name: str) -> ModuleType:

@@ -139,16 +139,16 @@ def complete(module: ModuleType) -> None:
 class FileLoader(SourceFileLoader):
     """The loader of a module with two names; it returns code and text under either."""
 
-    def get_code(self, _name: str) -> CodeType | None:
+    def get_code(self, fullname: str) -> CodeType | None:
         return super().get_code(self.name)
 
-    def get_source(self, _name: str) -> str | None:
+    def get_source(self, fullname: str) -> str | None:
         return super().get_source(self.name)
 
-    def get_filename(self, _name: str | None = None) -> str:
+    def get_filename(self, name: str | None = None) -> str:
         return super().get_filename(self.name)
 
-    def is_package(self, _name: str) -> bool:
+    def is_package(self, fullname: str) -> bool:
         return super().is_package(self.name)
 
 
@@ -164,11 +164,11 @@ class _CompletingFinder:
     """Finds modules of the table that are files."""
 
     @staticmethod
-    def find_spec(name: str, path: Sequence[str] | None = None, target: Any = None) -> ModuleSpec | None:
-        if not name.startswith(OWN) or f"{name}+" not in table():
+    def find_spec(fullname: str, path: Sequence[str] | None = None, target: Any = None) -> ModuleSpec | None:
+        if not fullname.startswith(OWN) or f"{fullname}+" not in table():
             return None
         others = (f for f in sys.meta_path if f is not _CompletingFinder and hasattr(f, "find_spec"))
-        spec = next(filter(None, (f.find_spec(name, path, target) for f in others)), None)
+        spec = next(filter(None, (f.find_spec(fullname, path, target) for f in others)), None)
         if spec is not None and isinstance(spec.loader, SourceFileLoader):
             spec.loader = _CompletingLoader(spec.loader.name, spec.loader.path)
         return spec

@@ -11,6 +11,7 @@ import argparse
 import json
 import math
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -38,9 +39,13 @@ def installed(name: str, timeout: float = 900.0) -> Path:
     if done.is_file() and done.read_text() == "\n".join(trial.requirements):
         return folder
     shutil.rmtree(folder, ignore_errors=True)
-    command = [sys.executable, "-m", "pip", *PIP, *trial.pip, "--target", str(folder), *trial.requirements]
+    pip = [sys.executable, "-m", "pip", *PIP, "--target", str(folder)]
+    first, *rest = trial.requirements
+    commands = [[*pip, *rest], [*pip, "--no-use-pep517", first]] if trial.old_source else [[*pip, first, *rest]]
+    env = {**os.environ, "PYTHONPATH": str(folder)}
     try:
-        subprocess.run(command, check=True, capture_output=True, text=True, timeout=timeout)
+        for command in commands:
+            subprocess.run(command, check=True, capture_output=True, text=True, timeout=timeout, env=env)
     except subprocess.TimeoutExpired:
         raise RuntimeError(f"was not installed within {timeout:.0f} s") from None
     except subprocess.CalledProcessError as e:
@@ -50,9 +55,10 @@ def installed(name: str, timeout: float = 900.0) -> Path:
 
 
 def _cause(text: str, word: str = "Error") -> str:
-    """The last line of an output that speaks of an error, fit for a table."""
+    """The last line of an output that speaks of an error, fit for a table: without folders of this machine."""
     lines = [line.strip() for line in text.splitlines() if line.strip()] or ["no output"]
-    return ([line for line in lines if word in line] or lines)[-1].replace("|", "/")[:300]
+    last = ([line for line in lines if word in line] or lines)[-1].replace("|", "/")
+    return re.sub(r"(?<![\w/])/\S*/", "", last)[:300]
 
 
 def run(name: str, command: list[str], folder: Path, where: str, timeout: float = 900.0) -> dict:
@@ -135,8 +141,10 @@ def row(name: str, record: dict) -> str:
     if "failure" in record:
         return f"| {record['package']} | {trial.what} | no | | | | | {record['failure']} |"
     off = record["difference"]
-    cold, hot, rest = (", ".join(f"{x:.{digits}f} s" for x in record[stage]) for stage, digits in
-                       (("cold", 1), ("hot", 4), ("rest", 1)))  # fmt: skip
+    cold, hot, rest = (
+        ", ".join(f"{x:.{digits}f} s" for x in record[stage]) if any(record[stage]) else ""
+        for stage, digits in (("cold", 1), ("hot", 4), ("rest", 1))
+    )
     same = "yes" if off <= trial.tolerance else "no"
     return f"| {record['package']} | {trial.what} | {same} | {off:.1e} | {cold} | {hot} | {rest} | {trial.cause} |"
 

@@ -150,3 +150,26 @@ def test_setuptools_can_be_imported_after_pip(tmp_path: Path):
     (tmp_path / "train.py").write_text("import paddle, pip\nprint('then')\nimport setuptools\n")
     done = run("-m", "paddle_lite_py", "run", str(tmp_path / "train.py"))
     assert done.stdout.split() == ["setuptools", "pip", "then"], done.stderr
+
+
+# As finders of other packages do, which stand before those that were there and pass questions on.
+KEYWORDS = """
+import importlib.util
+import sys
+import paddle
+
+ours = [f for f in sys.meta_path if type(f).__module__.startswith("paddle_lite_py") or "paddle_lite_py" in str(f)]
+assert len(ours) > 1, ours
+for name in ("paddle.nn.functional", "paddle_lite_py.distributed.fleet", "json"):
+    found = [f.find_spec(fullname=name, path=None, target=None) for f in ours]
+    for spec in filter(None, found):
+        assert spec.loader.is_package(fullname=name) == (spec.submodule_search_locations is not None)
+        assert spec.loader.get_source(fullname=name) and spec.loader.get_code(fullname=name)
+print("found")
+"""
+
+
+def test_finders_take_the_names_of_the_protocol(tmp_path: Path):
+    (tmp_path / "finders.py").write_text(KEYWORDS)
+    done = run("-m", "paddle_lite_py", "run", str(tmp_path / "finders.py"))
+    assert done.stdout == "found\n", done.stderr
