@@ -19,5 +19,11 @@ def between(x: Any, low: float, high: float) -> Any:
 
 
 def magnitude(x: Any) -> Any:
-    """Compute the absolute value; the gradient is 0 at 0."""
-    return x * lax.stop_gradient(jnp.sign(x)) if jnp.issubdtype(x.dtype, jnp.floating) else jnp.abs(x)
+    """Compute the absolute value; the gradient is 0 at 0, also if what comes back is infinite, as that of a root is."""
+    if jnp.iscomplexobj(x):
+        is_zero = x == 0
+        return jnp.where(is_zero, 0, jnp.abs(jnp.where(is_zero, 1, x)))
+    if not jnp.issubdtype(x.dtype, jnp.floating):
+        return jnp.abs(x)
+    made = x * lax.stop_gradient(jnp.sign(x))
+    return lax.select(lax.ne(x, np.zeros((), x.dtype)), made, lax.stop_gradient(made))

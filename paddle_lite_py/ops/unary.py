@@ -390,7 +390,7 @@ def angle(x: Array, /) -> Any:
     """
     x = floating(x)
     if not jnp.iscomplexobj(x):
-        return jnp.angle(x)
+        return jax.lax.stop_gradient(jnp.angle(x))  # 0 or pi: the gradient is 0, whatever comes back
     zero = x == 0  # where the derivative is not defined: the gradient is 0
     return jnp.where(zero, jax.lax.stop_gradient(jnp.angle(x)), jnp.angle(jnp.where(zero, 1, x)))
 

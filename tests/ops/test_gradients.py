@@ -65,3 +65,15 @@ def test_gradients_at_kinks(name):
     out = eval(expression, {"x": x, "paddle": paddle} | vars(paddle.nn.functional))
     out.sum().backward()
     np.testing.assert_allclose(x.grad.numpy(), expected, atol=1e-4)
+
+
+# PaddlePaddle tells 0 from the other numbers before it multiplies: 0 comes out where infinity comes back.
+@pytest.mark.parametrize("back", [np.inf, np.nan])
+@pytest.mark.parametrize("size", [paddle.abs, paddle.angle, lambda x: paddle.abs(paddle.complex(x, x))])
+def test_gradient_at_0_of_what_is_infinite(size, back):
+    x = paddle.to_tensor([0.0, -0.0], stop_gradient=False)
+    (gradient,) = paddle.grad(size(x), x, paddle.full([2], back))
+    assert gradient.tolist() == [0.0, 0.0]
+    root = paddle.to_tensor([4.0, 0.0], stop_gradient=False)
+    paddle.sqrt(size(root)).sum().backward()
+    assert np.isfinite(root.grad.numpy()).all()
