@@ -138,7 +138,8 @@ parity: .cache/has-paddle $(VENV)/.has-test
 	@$(PY) tests/golden/docstrings.py $(or $(PADDLE),.cache/paddle-venv/bin/python)
 	@$(PY) tests/golden/written.py $(or $(PADDLE),.cache/paddle-venv/bin/python)
 
-# Packages of others, as they are published, on PaddlePaddle and here; writes docs/ecosystem.md.
+# Packages of others, as they are published, on PaddlePaddle and here; writes docs/ecosystem.md. ARGS='pgl_graphs' runs one
+# and keeps the rows of the others. Each package has a folder with what it needs in .cache/ecosystem: 5 GB for all.
 ecosystem: .cache/has-paddle $(VENV)/.has-test
 	@$(PY) tests/ecosystem/ecosystem.py $(or $(PADDLE),.cache/paddle-venv/bin/python) --docs docs/ecosystem.md $(ARGS)
 

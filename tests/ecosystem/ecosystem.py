@@ -142,7 +142,7 @@ def row(name: str, record: dict) -> str:
         return f"| {record['package']} | {trial.what} | no | | | | | {record['failure']} |"
     off = record["difference"]
     cold, hot, rest = (
-        ", ".join(f"{x:.{digits}f} s" for x in record[stage]) if any(record[stage]) else ""
+        ", ".join(f"{x:.{digits}f} s" for x in record[stage]) if any(round(x, digits) for x in record[stage]) else ""
         for stage, digits in (("cold", 1), ("hot", 4), ("rest", 1))
     )
     same = "yes" if off <= trial.tolerance else "no"

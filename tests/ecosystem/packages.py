@@ -115,4 +115,12 @@ TRIALS = {
         ("paddle-quantum==2.4.0", *QUANTUM),
         "variational eigensolver, 20 steps; largest cut; classifier; mixed states, fidelity, distances; saved",
     ),
+    "ppacls_sounds": Trial(
+        ("ppacls==1.0.6", "loguru==0.7.3"), "ECAPA-TDNN, TDNN, CAM++: four steps, exported; float64", 1e-5
+    ),
+    "ppser_emotions": Trial(("ppser==0.0.8", "loguru==0.7.3"), "bidirectional LSTM, 20 steps, evaluated, exported"),
+    "paddlesde_paths": Trial(
+        ("paddlesde==0.2.5", "boltons==26.2.0", "trampoline==0.1.2", "ppdiffusers==0.29.0", "paddlenlp==2.8.1", *NLP),
+        "an equation of networks trained along given noise, 20 steps; Euler, Milstein, Heun, midpoint; float64",
+    ),
 }  # fmt: skip
