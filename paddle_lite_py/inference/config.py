@@ -52,8 +52,9 @@ class Config:
     """Configuration of a predictor: the files of a saved program, and the device.
 
     Arguments:
-        prog_file: path given to jit.save(), with or without ".json", or a folder with one program.
-        params_file: file of the weights, with the same name except for the extension.
+        prog_file: path given to jit.save(), with or without ".json", or a folder.
+        params_file: file of the weights, with the same name except for the extension; for a folder, the name of its
+            program without extension, which may be left out if there is only one.
 
     Examples:
         >>> config = Config("models/net")
@@ -76,7 +77,9 @@ class Config:
 
     # -- files -----------------------------------------------------------------------------------------------------
     def set_model(self, prog_file: str, params_file: str | None = None) -> None:
-        """Set the program, and optionally the file of the weights."""
+        """Set the program, and optionally the file of the weights; or a folder, and the name that its files begin with."""
+        if params_file and os.path.isdir(prog_file) and not os.path.isfile(params_file):
+            prog_file, params_file = os.path.join(prog_file, params_file), None
         self.set_prog_file(prog_file)
         self.set_params_file(params_file or "")
 
