@@ -63,6 +63,16 @@ QUANTUM = tuple(
     python-dateutil==4.0.0 pytz==2025.2 qcompute==3.1.0 qdldl==0.1.9.post1 requests==2.34.2 scikit-learn==1.9.1
     sympy==1.14.0 threadpoolctl==3.8.0 tqdm==4.70.1 urllib3==2.8.0""".split()
 )
+# OpenCV, and what scikit-learn, matplotlib and requests are made of.
+PICTURES = ("opencv-python-headless==5.0.0.93", "requests==2.34.2", "urllib3==2.8.0", "six==1.17.0", "PyYAML==6.0.4")
+LEARN = tuple(
+    "scikit-learn==1.9.1 cloudpickle==3.1.3 joblib==1.6.0 narwhals==2.29.0 threadpoolctl==3.8.0 tqdm==4.70.1".split()
+)
+SLIM = tuple(
+    """numpy==2.2.6 setuptools==65.5.0 cycler==0.12.1 decorator==5.3.1 fonttools==4.68.0 kiwisolver==1.5.1
+    matplotlib==3.11.2 pyparsing==3.3.3 python-dateutil==4.0.0 PyYAML==6.0.4 pyzmq==27.3.0 requests==2.34.2 six==1.17.0
+    urllib3==2.8.0""".split()
+)
 
 TRIALS = {
     "einops_layers": Trial(("einops==0.8.2",), "network of its layers and functions, 20 steps", alone=True),
@@ -122,5 +132,49 @@ TRIALS = {
     "paddlesde_paths": Trial(
         ("paddlesde==0.2.5", "boltons==26.2.0", "trampoline==0.1.2", "ppdiffusers==0.29.0", "paddlenlp==2.8.1", *NLP),
         "an equation of networks trained along given noise, 20 steps; Euler, Milstein, Heun, midpoint; float64",
+    ),
+    "paddleseg_training": Trial(
+        ("paddleseg==2.8.0", *PICTURES, *LEARN),
+        "PP-LiteSeg on files of pictures, 6 steps of three losses; inference with flips, IoU; export", 1e-2,
+        cause="normalizes few values: PaddlePaddle's own numbers differ by as much for weights 1e-7 away",
+    ),
+    "paddleclas_classifier": Trial(
+        ("paddleclas==2.6.0", "faiss-cpu==1.15.1", "prettytable==3.18.0", *PICTURES, *LEARN),
+        "vision transformer taught by a cut ResNet, 6 steps, export; PP-LCNet as a program of any size", 1e-4,
+    ),
+    "ppgan_cycle": Trial(
+        ("ppgan==2.1.0", "lazy-loader==0.6", "munch==4.0.0", "scikit-image==0.26.0", "tqdm==4.70.1", *PICTURES),
+        "CycleGAN and a super-resolution network, 5 steps; PSNR, SSIM; export (with `paddle.base` for `paddle.fluid`)",
+    ),
+    "ppvideo_actions": Trial(
+        ("ppvideo==2.3.1", "pandas==3.1.1", "python-dateutil==4.0.0", "tqdm==4.70.1", *PICTURES),
+        "ST-GCN and MS-TCN, 6 steps, metrics, export of any length (with `paddle.base` for `paddle.fluid`)",
+    ),
+    "paddleslim_compression": Trial(
+        ("paddleslim==2.6.0", *SLIM),
+        "QAT, 12 steps; two pruners, sensitivities, PTQ, distillation, a static pruner; saved", 3e-2,
+        cause="QAT rounds values to other neighbours, there too for weights 1e-7 away", env=("FLAGS_enable_pir_api=0",),
+    ),
+    "visualdl_logs": Trial(("visualdl==2.5.3",), "its callback in `Model.fit`; seven kinds of records, read again"),
+    "x2paddle_onnx": Trial(
+        ("x2paddle==1.6.0", "onnx==1.17.0", "sympy==1.14.0", "mpmath==1.4.1", *PICTURES[1:4]),
+        "a network of ONNX converted; its code run, trained, 20 steps, and exported", 1e-4,
+    ),
+    "paddlehub_transfer": Trial(
+        ("paddlehub==2.4.0", "paddlenlp==2.8.1", "paddle2onnx==1.2.11", "visualdl==2.5.3", "colorama==0.4.6",
+         "easydict==1.14", "rarfile==4.5", "opencv-python-headless==5.0.0.93", *NLP),
+        "a module in a local folder, fine-tuned by its Trainer, evaluated, loaded again, predictions, export", 1e-4,
+        env=("PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION=python",),
+    ),
+    "paconvert_program": Trial(
+        ("paconvert==3.3.1", "astor==0.8.1", "black==26.10.1", "click==8.5.1", "isort==9.0.2",
+         "mypy-extensions==1.2.0", "pathspec==1.1.1", "platformdirs==4.14.8", "pytokens==0.4.1"),
+        "a transformer's program for PyTorch converted; the result trained, 10 epochs, evaluated, exported",
+    ),
+    "paddledet_yoloe": Trial(
+        ("paddledet==2.6.0", "pycocotools==2.0.11", "matplotlib==3.11.2", "cycler==0.12.1", "fonttools==4.68.0",
+         "kiwisolver==1.5.1", "pyparsing==3.3.3", "python-dateutil==4.0.0", "pandas==3.1.1", "setuptools==65.5.0",
+         *PICTURES, *LEARN),
+        "PP-YOLOE on pictures with annotations of COCO, its reader, 12 steps, boxes, average precision; export", 1e-4,
     ),
 }  # fmt: skip

@@ -150,6 +150,18 @@ def test_a_folder_with_one_program(saved):
     assert Config(str(Path(saved[1]).parent)).prog_file() == saved[1] + ".json"
 
 
+def test_a_folder_and_the_name_of_a_program(saved, tmp_path):
+    for name in ("one", "two"):
+        paddle.jit.save(paddle.nn.Linear(3, 2), str(tmp_path / name), input_spec=[InputSpec([None, 3])])
+    config = Config(str(tmp_path), "two")
+    assert config.prog_file() == str(tmp_path / "two.json") and config.model_dir() == str(tmp_path)
+    assert create_predictor(config).run([paddle.ones([4, 3])])[0].shape == [4, 2]
+    config.set_model(str(tmp_path), "one")
+    assert create_predictor(config).run([paddle.ones([4, 3])])[0].shape == [4, 2]
+    with pytest.raises(ArtifactError, match="no saved program"):
+        create_predictor(Config(str(tmp_path), "three"))
+
+
 def test_one_clone_a_thread(saved):
     net, prefix = saved
     pool = PredictorPool(Config(prefix), 4)
