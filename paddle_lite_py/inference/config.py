@@ -77,7 +77,7 @@ class Config:
 
     # -- files -----------------------------------------------------------------------------------------------------
     def set_model(self, prog_file: str, params_file: str | None = None) -> None:
-        """Set the program, and optionally the file of the weights; or a folder, and the name that its files begin with."""
+        """Set the program, and optionally the file of the weights; or a folder, and the name of its files."""
         if params_file and os.path.isdir(prog_file) and not os.path.isfile(params_file):
             prog_file, params_file = os.path.join(prog_file, params_file), None
         self.set_prog_file(prog_file)

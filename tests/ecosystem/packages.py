@@ -177,4 +177,15 @@ TRIALS = {
          *PICTURES, *LEARN),
         "PP-YOLOE on pictures with annotations of COCO, its reader, 12 steps, boxes, average precision; export", 1e-4,
     ),
+    "paddleclip_pairs": Trial(
+        ("paddleclip==1.0.0", "ftfy==6.3.1", "regex==2026.11.19", "wcwidth==0.9.4", "wget==3.2"),
+        "CLIP on texts and pictures, 20 steps; features, predictions, export",
+    ),
+    "patta_averages": Trial(
+        ("patta==0.0.2", "opencv-python-headless==5.0.0.93"),
+        "a classifier, 20 steps; its averages over flips, turns and factors in three ways; export",
+    ),
+    "lpips_picture": Trial(
+        ("paddle-lpips==0.1.2.0", "tqdm==4.70.1"), "a picture optimized by LPIPS, 20 steps; distances; export", 1e-4
+    ),
 }  # fmt: skip
