@@ -29,6 +29,7 @@ def names() -> dict[str, object]:
         "i": paddle.to_tensor([0, 1]),
         "c": x * 1j,
         "b": x > 0,
+        "leaf": paddle.to_tensor(1.0, stop_gradient=False),
     }
     images = {"img": paddle.ones([1, 4, 6, 6]), "e": paddle.zeros([0, 3])}
     return {"paddle": paddle, "np": np, "F": paddle.nn.functional, "nn": paddle.nn, **small, **images}

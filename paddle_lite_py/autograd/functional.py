@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..core.errors import NoGradientError
@@ -36,8 +36,8 @@ def backward(
         >>> x.grad.item()
         8.0
     """
-    outs = _listed(tensors)
-    run_backward(outs, _grads(grad_tensors, len(outs)), retain_graph)
+    outs = _listed("tensors", tensors)
+    run_backward(outs, _grads("grad_tensors", grad_tensors, len(outs)), retain_graph)
 
 
 @no_effect(
@@ -74,6 +74,7 @@ def grad(
 
     Raises:
         NoGradientError: if an output does not depend on an input and allow_unused is False.
+        TypeError: if something in the place of a tensor is none.
         RefusedArgumentError: for no_grad_vars inside a static function.
 
     Examples:
@@ -84,18 +85,18 @@ def grad(
         >>> float(dx), float(ddx)
         (27.0, 18.0)
     """
-    outs, ins = _listed(outputs), _listed(inputs)
+    outs, ins = _listed("outputs", outputs), _listed("inputs", inputs)
     for i, t in enumerate(ins):
         if t.stop_gradient:
             raise NoGradientError(f"inputs[{i}] ('{t.name}') of grad() has stop_gradient=True, so it has no gradient")
-    barred = [t for t in _listed(no_grad_vars or []) if not t.stop_gradient]
+    barred = [t for t in _listed("no_grad_vars", no_grad_vars or []) if not t.stop_gradient]
     if barred and not state.interpreter.is_eager:
         raise RefusedArgumentError(
             "grad: no_grad_vars is not available inside of a static function; detach those tensors where they are used"
         )
     blocked = [t.register_hook(_nothing) for t in barred]
     try:
-        found = state.interpreter.grad(outs, ins, _grads(grad_outputs, len(outs)), create_graph)
+        found = state.interpreter.grad(outs, ins, _grads("grad_outputs", grad_outputs, len(outs)), create_graph)
     finally:
         for handle in blocked:
             handle.remove()
@@ -110,14 +111,21 @@ def _nothing(gradient: Any) -> Any:
     return gradient.not_equal(gradient).astype(gradient.dtype) * 0
 
 
-def _listed(tensors: Any) -> list[Tensor]:
-    return [tensors] if isinstance(tensors, Tensor) else list(tensors)
+def _listed(argument: str, tensors: Any) -> list[Tensor]:
+    listed = [tensors] if isinstance(tensors, Tensor) or not isinstance(tensors, Iterable) else list(tensors)
+    for t in listed:
+        if not isinstance(t, Tensor):
+            raise TypeError(f"{argument} is {tensors!r}; expected a tensor or a list of tensors")
+    return listed
 
 
-def _grads(grads: Any, count: int) -> list[Tensor | None]:
+def _grads(argument: str, grads: Any, count: int) -> list[Tensor | None]:
     if grads is None:
         return [None] * count
     listed = list(grads) if isinstance(grads, list | tuple) else [grads]
     if len(listed) != count:
         raise ValueError(f"{count} outputs but {len(listed)} gradients for them")
+    for g in listed:
+        if g is not None and not hasattr(g, "shape"):
+            raise TypeError(f"{argument} is {grads!r}; expected a tensor, or a list of tensors and None")
     return [g if g is None or isinstance(g, Tensor) else wrap(g) for g in listed]

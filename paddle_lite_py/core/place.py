@@ -41,6 +41,20 @@ class Place:
     def __hash__(self) -> int:
         return hash(self.name)
 
+    def set_place(self, place: Place) -> None:
+        """Become another place, as programs of PaddlePaddle's core let one that they have made empty.
+
+        Arguments:
+            place: a place of any kind.
+
+        Examples:
+            >>> place = Place()
+            >>> place.set_place(CUDAPlace(1))
+            >>> place, place == CUDAPlace(1)
+            (Place(gpu:1), True)
+        """
+        self.kind, self.index = place.kind, place.index
+
     def is_cpu_place(self) -> bool:
         """True on the CPU."""
         return self.kind == "cpu"

@@ -78,6 +78,10 @@ class Distribution:
         """Shape of a single sample of one distribution."""
         return self._event_shape
 
+    def _extend_shape(self, sample_shape: Sequence[int]) -> tuple[int, ...]:
+        """Return the shape of samples; users' subclasses call it."""
+        return (*sample_shape, *self._batch_shape, *self._event_shape)
+
     @property
     def mean(self) -> Tensor:
         """Mean of the distribution."""

@@ -97,7 +97,15 @@ def grad(
         sweep.add(_source(tensor), _seed_tensor(tensor, g) if create_graph else _seed(tensor, g))
     sweep.run(retain_graph=True)  # backward() may still come, as in the reference
     found = [sweep.found(source) for source in wanted]
-    return [g if g is None or create_graph else wrap(g) for g in found]
+    return [g if g is None else _recorded(g) if create_graph else wrap(g) for g in found]
+
+
+def _recorded(gradient: Any) -> Any:
+    """A gradient that requires one itself: that of a tensor by itself is the ones, or what the caller gave."""
+    if gradient.stop_gradient:
+        gradient = gradient.detach()
+        gradient.stop_gradient = False
+    return gradient
 
 
 def leaf_gradient(array: Any) -> Tensor:

@@ -60,6 +60,13 @@ def converter_guard(value: Any = True) -> Iterator[None]:
     yield
 
 
+class OpcodeExecutorCache:
+    """What PaddlePaddle's runtime keeps of converted functions; here each static function keeps its own."""
+
+    def clear(self) -> None:
+        """Do nothing: what a static function keeps is checked in each call, and goes with the function."""
+
+
 @no_effect(options=_ONE_CONVERTER)
 def symbolic_translate(fn: Callable[..., Any], **options: Any) -> Callable[..., Any]:
     """Compile a function, and run what cannot be compiled as Python.

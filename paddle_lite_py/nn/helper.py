@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..core.dtypes import default_dtype
+from ..core.dtypes import default_dtype, set_default_dtype
 from ..core.flags import is_earlier_generation
 from ..core.interpreter import is_building, state
 from . import unique_name
@@ -32,6 +32,11 @@ class LayerHelper:
             'float32'
         """
         return str(default_dtype().name)
+
+    @staticmethod
+    def set_default_dtype(dtype: Any) -> None:
+        """Set the dtype of new parameters; see paddle.set_default_dtype."""
+        set_default_dtype(dtype)
 
     def input_dtype(self, input_param_name: Any = "input") -> Any:
         """Return the dtype of a tensor, or of the first of several, that is given or that an argument names.

@@ -196,42 +196,75 @@ def mode(x: Array, /, axis: int = -1, keepdim: bool = False) -> Any:
     return tuple([jnp.moveaxis(o, -1, axis) if keepdim else o[..., 0] for o in outs])
 
 
-@op(methods=["quantile"])
-def quantile(x: Array, /, q: Any, axis: Axis = None, keepdim: bool = False, interpolation: str = "linear") -> Any:
+@op(name="quantile")
+def _quantile(
+    x: Any, traced: Any = None, /, q: Any = None, axis: Any = None, keepdim: Any = False, how: Any = "linear"
+) -> Any:
+    x = floating(x)
+    return jnp.quantile(
+        x, jnp.asarray(q if traced is None else traced, x.dtype), axes(axis), keepdims=keepdim, method=how
+    )
+
+
+@op(name="nanquantile")
+def _nanquantile(
+    x: Any, traced: Any = None, /, q: Any = None, axis: Any = None, keepdim: Any = False, how: Any = "linear"
+) -> Any:
+    x = floating(x)
+    q = jnp.asarray(q if traced is None else traced, x.dtype)
+    return jnp.nanquantile(x, q, axes(axis), keepdims=keepdim, method=how)
+
+
+def _shares(q: Any) -> tuple[Any, Any]:
+    """Return q as a tensor whose values only a run of the program knows, or as numbers; the other one is None."""
+    if isinstance(q, Tensor) and not is_eager():
+        return q, None
+    q = q.tolist() if isinstance(q, Tensor | np.ndarray) else q
+    if not np.size(q) or not all(0 <= each <= 1 for each in np.ravel(q)):
+        raise ValueError(f"q is {q}; expected numbers from 0 to 1")
+    return None, q
+
+
+@composite(methods=["quantile"])
+def quantile(x: Tensor, q: Any, axis: Axis = None, keepdim: bool = False, interpolation: str = "linear") -> Any:
     """Compute quantiles over the given dimensions.
 
     Arguments:
-        q: float in [0, 1], or list of them.
+        q: float in [0, 1], or list or tensor of them.
         interpolation: between two elements: "linear", "lower", "higher", "midpoint" or "nearest". Default: "linear".
 
     Returns:
         The quantiles; a list `q` adds a first dimension of its length.
 
+    Raises:
+        ValueError: if a number of `q` that is known is not in [0, 1], or there is none.
+
     Examples:
         >>> import paddle_lite_py as paddle
-        >>> paddle.quantile(paddle.to_tensor([1.0, 2.0, 3.0]), [0.0, 0.5, 1.0]).tolist()
+        >>> paddle.quantile(paddle.to_tensor([0.0, 1.0, 2.0, 3.0, 4.0]), [0.25, 0.5, 0.75]).tolist()
         [1.0, 2.0, 3.0]
     """
-    if not all(0 <= each <= 1 for each in np.ravel(q)):
-        raise ValueError(f"q is {q}; expected numbers from 0 to 1")
-    x = floating(x)
-    return jnp.quantile(x, jnp.asarray(q, x.dtype), axis=axes(axis), keepdims=keepdim, method=interpolation)
+    traced, known_q = _shares(q)
+    return _quantile(x, traced, known_q, axis, keepdim, interpolation)
 
 
-@op(methods=["nanquantile"])
-def nanquantile(x: Array, /, q: Any, axis: Axis = None, keepdim: bool = False, interpolation: str = "linear") -> Any:
+@composite(methods=["nanquantile"])
+def nanquantile(x: Tensor, q: Any, axis: Axis = None, keepdim: bool = False, interpolation: str = "linear") -> Any:
     """Compute quantiles over the given dimensions, ignoring NaN; arguments as for `quantile()`.
 
     Returns:
         The quantiles; a list `q` adds a first dimension of its length.
+
+    Raises:
+        ValueError: if a number of `q` that is known is not in [0, 1], or there is none.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nanquantile(paddle.to_tensor([1.0, float("nan"), 3.0]), 0.5).item()
         2.0
     """
-    x = floating(x)
-    return jnp.nanquantile(x, jnp.asarray(q, x.dtype), axis=axes(axis), keepdims=keepdim, method=interpolation)
+    traced, known_q = _shares(q)
+    return _nanquantile(x, traced, known_q, axis, keepdim, interpolation)
 
 
 @op(name="_nanmedian")

@@ -49,3 +49,14 @@ def test_a_hook_returns_a_tensor_or_none(make):
     y.register_hook(lambda g: 1)
     with pytest.raises(TypeError, match="a hook of a gradient returned 1; expected a tensor, or None"):
         (y * 2).backward()
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_the_gradient_of_a_tensor_by_itself_requires_one_with_create_graph(create_graph):
+    x = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
+    given = paddle.to_tensor([3.0, 4.0])
+    for outputs, seeds, want in (([x], None, [1, 1]), ([x], [given], [3, 4]), ([x + 1, x], None, [2, 2])):
+        (dx,) = paddle.grad(outputs, [x], seeds, create_graph=create_graph)
+        assert dx.tolist() == want and dx.stop_gradient is not create_graph and given.stop_gradient
+        if create_graph:
+            (dx * dx).sum().backward()

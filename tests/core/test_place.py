@@ -35,3 +35,11 @@ def test_questions_to_places():
     assert paddle.CUDAPlace(2).gpu_device_id() == 2 and paddle.CUDAPinnedPlace().is_cuda_pinned_place()
     assert paddle.TPUPlace(0).custom_device_type() == "tpu" and cpu.custom_device_type() == ""
     assert paddle.XPUPinnedPlace().is_xpu_pinned_place() and paddle.XPUPlace(1).xpu_device_id() == 1
+
+
+def test_an_empty_place_becomes_another():
+    place = paddle.framework.core.Place()
+    place.set_place(paddle.CUDAPlace(1))
+    assert place == paddle.CUDAPlace(1) and place.is_gpu_place() and hash(place) == hash(paddle.CUDAPlace(1))
+    place.set_place(paddle.CPUPlace())
+    assert paddle.static.Executor(place).place == paddle.CPUPlace() == paddle.framework.core.Place()

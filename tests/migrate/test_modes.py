@@ -35,6 +35,8 @@ def test_code_with_a_branch_on_a_tensor_is_translated():
     def choose(x):
         return x + 1 if x.sum() > 0 else x - 1
 
+    executor_cache = paddle.jit.sot.opcode_translator.executor.executor_cache
+    executor_cache.OpcodeExecutorCache().clear()
     with paddle.jit.sot.utils.min_graph_size_guard(3), paddle.jit.api.sot_mode_guard(True):
         translated = paddle.jit.sot.symbolic_translate(choose, training=True)
     for x in (paddle.ones([2]), -paddle.ones([2])):
