@@ -14,6 +14,7 @@ from ..core.dtypes import get_default_dtype
 from ..core.interpreter import no_grad
 from ..dispatch.define import op
 from ..eager.tensor import Tensor
+from ..ops.creation import full_like
 from ..ops.gather import take_along_axis
 from ..ops.random import _uniform, poisson
 from ..ops.search import where
@@ -260,11 +261,19 @@ class Poisson(ExponentialFamily):
         return times - self.rate - (x + 1).lgamma()
 
     def entropy(self) -> Tensor:
-        """Compute the entropy in nats, as a sum over the values with noticeable probability."""
-        top = int(float(self.rate.max()) + 30 * (math.sqrt(float(self.rate.max())) + 1))
-        x = as_value(np.arange(top, dtype=np.float32), self.rate)
-        log = self.log_prob(x.reshape([-1, *[1] * self.rate.ndim]))
-        return _surprise(log).sum(0)
+        """Compute the entropy in nats: the sum over all values for small rates, Stirling's series for others."""
+        # A program does not know the rates: its sum has one length for all of them.
+        limit = full_like(self.rate, float(_MOST_SUMMED))
+        summed = self.rate < limit
+        x = as_value(np.arange(4 * _MOST_SUMMED, dtype=np.float32), self.rate)
+        log = Poisson(where(summed, self.rate, limit)).log_prob(x.reshape([-1, *[1] * self.rate.ndim]))
+        r: Any = where(summed, limit, self.rate)
+        series = (r * (2 * math.pi * math.e)).log() / 2 - 1 / (12 * r) - 1 / (24 * r**2) - 19 / (360 * r**3)
+        return where(summed, _surprise(log).sum(0), series)
+
+
+# Below this rate the sum over all values is the entropy; at it, Stirling's series is exact to 1e-8.
+_MOST_SUMMED = 64
 
 
 def _surprise(log: Tensor) -> Tensor:

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..eager.tensor import Tensor
-from ..ops.creation import full_like, ones_like, zeros_like
+from ..ops.creation import ones_like, zeros_like
 from ..ops.random import _gaussian, _uniform, seeded
-from ..ops.search import where
 from .base import HALF_LOG_TWO_PI, Distribution, as_parameters, as_value
 from .transform import ExpTransform
 from .transformed_distribution import TransformedDistribution
@@ -162,11 +161,10 @@ class Uniform(Distribution):
         return self.low + (self.high - self.low) * draw("uniform", self._extended(shape), self.low, seed)
 
     def log_prob(self, value: Any) -> Tensor:
-        """Compute the logarithm of the density; -inf outside of [low, high)."""
+        """Compute the logarithm of the density; -inf outside of [low, high), NaN where high is below low."""
         value = as_value(value, self.low)
         inside = (value >= self.low).logical_and(value < self.high)
-        density = -(self.high - self.low).log() + zeros_like(value)
-        return where(inside, density, full_like(density, -math.inf))
+        return inside.astype(value.dtype).log() - (self.high - self.low).log()
 
     def entropy(self) -> Tensor:
         """Compute the entropy in nats."""

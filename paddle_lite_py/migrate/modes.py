@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ..core.no_effect import Immaterial, no_effect
+from ..core.interpreter import no_grad
+from ..core.no_effect import Immaterial, Refused, no_effect
 from ..eager.tensor import Tensor
 from ..ops import public
 
@@ -82,6 +83,48 @@ def symbolic_translate(fn: Callable[..., Any], **options: Any) -> Callable[..., 
     from paddle_lite_py.jit import to_static  # jit is above this room
 
     return to_static(fn, full_graph=False)
+
+
+_FOR_FILES = Immaterial("the function is compiled in this process, and nothing is written for it")
+
+
+@no_effect(precision_mode=Refused("cast the layer: layer.to(dtype='float16')"), options=_FOR_FILES)
+def inference(function: Any = None, *, precision_mode: str = "float32", **options: Any) -> Any:
+    """Compile a layer or a function of tensors for inference; no gradient is recorded.
+
+    Args:
+        function: a layer, whose `forward` is replaced; or a function or method. None: return a decorator.
+        precision_mode: "float32".
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> layer = inference(paddle.nn.Linear(2, 3))
+        >>> layer(paddle.ones([4, 2])).stop_gradient, is_inference_mode(layer)
+        (True, True)
+    """
+    if function is None:
+        return functools.partial(inference, precision_mode=precision_mode, **options)
+    if is_inference_mode(function):
+        return function
+    if hasattr(function, "forward"):
+        function.forward = inference(function.forward)
+        return function
+    from paddle_lite_py.jit import to_static  # jit is above this room
+
+    compiled = to_static(function, full_graph=False)
+
+    @functools.wraps(function)
+    def infer(*args: Any, **kwargs: Any) -> Any:
+        with no_grad():
+            return compiled(*args, **kwargs)
+
+    infer.for_inference = True  # type: ignore[attr-defined]
+    return infer
+
+
+def is_inference_mode(function: Any) -> bool:
+    """Whether inference() has compiled a layer or a function."""
+    return bool(getattr(getattr(function, "forward", function), "for_inference", False))
 
 
 def as_tensors(xs: Any) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.arrays import as_array, is_array
 from ..core.capsules import Capsule
-from ..core.dtypes import get_default_dtype
+from ..core.dtypes import DType, get_default_dtype
 from ..core.interpreter import state
 from ..core.symbolic import is_symbolic
 from ..dispatch.call_cache import call_cached
@@ -300,7 +300,7 @@ def is_floating_point(x: Tensor) -> bool:
         >>> paddle.is_floating_point(paddle.zeros([1]))
         True
     """
-    return x.dtype.is_floating
+    return _dtype_of("is_floating_point", x).is_floating
 
 
 def is_integer(x: Tensor) -> bool:
@@ -311,7 +311,7 @@ def is_integer(x: Tensor) -> bool:
         >>> paddle.is_integer(paddle.zeros([1]))
         False
     """
-    return x.dtype.is_integer
+    return _dtype_of("is_integer", x).is_integer
 
 
 @respelt
@@ -323,4 +323,10 @@ def is_complex(x: Tensor) -> bool:
         >>> paddle.is_complex(paddle.zeros([1]))
         False
     """
-    return x.dtype.is_complex
+    return _dtype_of("is_complex", x).is_complex
+
+
+def _dtype_of(function: str, x: Any) -> DType:
+    if not isinstance(x, Tensor):
+        raise TypeError(f"{function}: x is a {type(x).__name__}; expected a tensor")
+    return x.dtype

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..core.no_effect import no_effect
+from ..eager.tensor import Tensor
 from . import checks
 from .optimizer import ONE_CALL, Optimizer
 from .parameter_group import ParameterGroup
@@ -235,6 +236,12 @@ class AdamW(Adam):
         amsgrad: bool = False,
         name: str | None = None,
     ) -> None:
+        if lr_ratio is not None and not callable(lr_ratio):
+            raise TypeError(f"{type(self).__name__}: lr_ratio is {lr_ratio!r:.60}; expected a function of a parameter")
+        if not isinstance(getattr(weight_decay, "coeff", weight_decay), int | float | Tensor | None):
+            raise TypeError(
+                f"{type(self).__name__}: weight_decay is {weight_decay!r:.60}; expected a number or L2Decay"
+            )
         self._lr_ratio, self._apply_decay_param_fun = lr_ratio, apply_decay_param_fun
         self._params_name: set[str] = set()  # subclasses of users that decay parameters note them here
         super().__init__(

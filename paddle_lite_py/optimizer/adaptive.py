@@ -6,6 +6,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
+from . import checks
 from .optimizer import Optimizer
 from .update import Accumulator, State
 
@@ -125,6 +126,7 @@ class RMSProp(Optimizer):
         grad_clip: Any = None,
         name: str | None = None,
     ) -> None:
+        checks.not_negative("RMSProp", rho=rho, epsilon=epsilon, momentum=momentum)
         self._rho, self._epsilon, self._momentum, self._centered = (
             float(rho),
             float(epsilon),
@@ -177,6 +179,7 @@ class Rprop(Optimizer):
         multi_precision: bool = False,
         name: str | None = None,
     ) -> None:
+        checks.not_negative("Rprop", learning_rate=learning_rate)
         self._shortest, self._longest = map(float, learning_rate_range)
         self._shrink, self._grow = map(float, etas)
         if not 0 < self._shortest <= self._longest:

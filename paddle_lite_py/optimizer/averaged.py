@@ -16,6 +16,7 @@ class _TwoMoments(Optimizer):
     def _set(self, beta1: float, beta2: float, epsilon: float) -> None:
         checks.not_none(type(self).__name__, beta1=beta1, beta2=beta2, epsilon=epsilon)
         checks.in_unit(type(self).__name__, beta1=beta1, beta2=beta2)
+        checks.not_negative(type(self).__name__, epsilon=epsilon)
         self._beta1, self._beta2, self._epsilon = float(beta1), float(beta2), float(epsilon)
 
 
@@ -60,6 +61,7 @@ class NAdam(_TwoMoments):
         name: str | None = None,
     ) -> None:
         self._set(beta1, beta2, epsilon)
+        checks.not_negative("NAdam", learning_rate=learning_rate, momentum_decay=momentum_decay)
         self._momentum_decay = float(momentum_decay)
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
 
@@ -126,6 +128,7 @@ class RAdam(_TwoMoments):
         name: str | None = None,
     ) -> None:
         self._set(beta1, beta2, epsilon)
+        checks.not_negative("RAdam", learning_rate=learning_rate)
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
 
     @staticmethod

@@ -91,7 +91,7 @@ def in_unit(who: str, **values: float) -> None:
 def not_negative(who: str, **values: float) -> None:
     """Numbers of at least 0."""
     for name, value in values.items():
-        if not isinstance(value, Tensor) and value < 0:
+        if isinstance(value, int | float) and value < 0:
             raise ValueError(f"{who}: {name} is {value}; expected a number of at least 0")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.stats
 
 import paddle_lite_py as paddle
 from paddle_lite_py import distribution as D
@@ -209,3 +210,28 @@ def test_binomials_of_different_counts():
     np.testing.assert_allclose(p.entropy(), [1.1404672, 1.4979], rtol=1e-4)
     np.testing.assert_allclose(D.kl_divergence(p, q), [0.644693, 1.556194], rtol=1e-5)
     assert D.kl_divergence(q, p).tolist()[0] == float("inf")
+
+
+def test_entropies_of_poisson_distributions_in_programs_and_for_any_rate():
+    rates = np.array([0.0, 0.3, 5.0, 63.9, 64.0, 64.1, 400.0])
+
+    def exact(rate):
+        k = np.arange(1200)
+        log = scipy.stats.poisson(rate).logpmf(k)
+        return -(np.exp(log) * np.where(np.isfinite(log), log, 0)).sum()
+
+    want = [exact(r) for r in rates]
+    entropy = lambda rate: D.Poisson(rate).entropy()  # noqa: E731
+    x = paddle.to_tensor(rates, stop_gradient=False)
+    for function in (entropy, paddle.jit.to_static(entropy, full_graph=True)):
+        found = function(x)
+        np.testing.assert_allclose(found.numpy(), want, rtol=2e-8, atol=1e-12)
+        slopes = paddle.grad(found.sum(), x)[0].numpy()[1:]
+        near = (np.array([exact(r + 1e-4) for r in rates[1:]]) - [exact(r - 1e-4) for r in rates[1:]]) / 2e-4
+        np.testing.assert_allclose(slopes, near, rtol=1e-5)
+
+
+def test_a_uniform_distribution_whose_limits_are_swapped_has_no_density():
+    d = D.Uniform(t(0, 3), t(2, 1))
+    assert d.log_prob(t(1, 2)).isnan().tolist() == [False, True]
+    assert d.log_prob(t(5, 1.5)).tolist()[0] == -np.inf and d.log_prob(t(0, 2)).exp()[0].item() == 0.5

@@ -80,3 +80,37 @@ def test_rows_that_are_used_get_a_largest_norm(p):
     scaled = table * np.where((norms > 0.5) & np.isin(np.arange(4), [1, 3])[:, None], 0.5 / norms, 1)
     assert found is weight
     np.testing.assert_allclose(weight.numpy(), scaled, rtol=1e-5)
+
+
+class Twice(paddle.nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.linear = paddle.nn.Linear(2, 2)
+        self.seen = []
+
+    def forward(self, x, more=False):
+        return self.part(x) * 2 if more else self.part(x)
+
+    def part(self, x):
+        return self.linear(x)
+
+
+@pytest.mark.parametrize("of", ["layer", "method", "decorated", "called decorator"])
+def test_inference_gives_what_the_layer_gives_without_gradients(of):
+    inference, is_inference_mode = paddle.incubate.jit.inference, paddle.incubate.jit.is_inference_mode
+    layer, xs = Twice(), [paddle.ones([n, 2]) for n in (3, 4, 3)]
+    want = [(layer(x).tolist(), layer(x, more=True).tolist()) for x in xs]
+    assert not is_inference_mode(layer) and not layer(xs[0]).stop_gradient
+    if of == "method":
+        layer.part = inference(inference(layer.part))
+        assert is_inference_mode(layer.part) and not is_inference_mode(layer)
+    else:
+        made = inference(cache_static_model=True)(layer) if of == "called decorator" else inference(layer)
+        assert made is layer and inference(layer) is layer and is_inference_mode(layer)
+    for x, (one, two) in zip(xs, want, strict=True):
+        np.testing.assert_allclose(layer(x), one, rtol=1e-6)
+        np.testing.assert_allclose(layer(x, more=True), two, rtol=1e-6)
+        assert layer(x).stop_gradient
+    if of == "decorated":
+        double = inference(lambda x: x * 2)
+        assert double(xs[0]).tolist() == [[2.0, 2.0]] * 3 and is_inference_mode(double)

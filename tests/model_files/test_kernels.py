@@ -36,6 +36,10 @@ CALLS = {
         ),
     ),
     "cholesky": ((paddle.eye(2) * 4, False), lambda: paddle.eye(2) * 2),
+    "assign_value_": (
+        (paddle.zeros([0]), [2], paddle.float32, [1.5, 2.0], paddle.CPUPlace()),
+        lambda: paddle.to_tensor([1.5, 2.0]),
+    ),
     "cummax": ((X, 1, paddle.int64), lambda: paddle.cummax(X, 1)),
 }
 

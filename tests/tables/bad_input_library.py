@@ -186,7 +186,65 @@ CASES: list[tuple[str, str, str]] = [
     ('nn.CrossEntropyLoss(reduction="foo")', "ValueError", "CrossEntropyLoss: reduction is 'foo'"),
     ("nn.Flatten(5)(x)", "ValueError", "start_axis is 5"),
     ("nn.ParameterList([1])", "TypeError", "parameter '0' must be a Parameter, got int"),
+    ("paddle.is_complex(np.ones(2))", "TypeError", "is_complex: x is a ndarray; expected a tensor"),
+    ("paddle.is_floating_point([1.0])", "TypeError", "is_floating_point: x is a list; expected a tensor"),
+    ("paddle.is_integer(1)", "TypeError", "is_integer: x is a int; expected a tensor"),
     # optimizer
+    (
+        "paddle.optimizer.RMSProp(0.1, epsilon=-1, parameters=[leaf])",
+        "ValueError",
+        "RMSProp: epsilon is -1; expected a number of at least 0",
+    ),
+    (
+        "paddle.optimizer.RMSProp(0.1, rho=-1, parameters=[leaf])",
+        "ValueError",
+        "RMSProp: rho is -1; expected a number of at least 0",
+    ),
+    (
+        "paddle.optimizer.RMSProp(0.1, momentum=-1, parameters=[leaf])",
+        "ValueError",
+        "RMSProp: momentum is -1; expected a number of at least 0",
+    ),
+    (
+        "paddle.optimizer.NAdam(-1, parameters=[leaf])",
+        "ValueError",
+        "NAdam: learning_rate is -1; expected a number of at least 0",
+    ),
+    (
+        "paddle.optimizer.NAdam(0.1, epsilon=-1, parameters=[leaf])",
+        "ValueError",
+        "NAdam: epsilon is -1; expected a number of at least 0",
+    ),
+    (
+        "paddle.optimizer.NAdam(0.1, momentum_decay=-1, parameters=[leaf])",
+        "ValueError",
+        "NAdam: momentum_decay is -1; expected a number of at least 0",
+    ),
+    (
+        "paddle.optimizer.RAdam(-1, parameters=[leaf])",
+        "ValueError",
+        "RAdam: learning_rate is -1; expected a number of at least 0",
+    ),
+    (
+        "paddle.optimizer.RAdam(0.1, epsilon=-1, parameters=[leaf])",
+        "ValueError",
+        "RAdam: epsilon is -1; expected a number of at least 0",
+    ),
+    (
+        "paddle.optimizer.Rprop(-1, parameters=[leaf])",
+        "ValueError",
+        "Rprop: learning_rate is -1; expected a number of at least 0",
+    ),
+    (
+        "paddle.optimizer.AdamW(0.1, lr_ratio=3, parameters=[leaf])",
+        "TypeError",
+        "AdamW: lr_ratio is 3; expected a function of a parameter",
+    ),
+    (
+        "paddle.optimizer.AdamW(0.1, weight_decay='a', parameters=[leaf])",
+        "TypeError",
+        "AdamW: weight_decay is 'a'; expected a number or L2Decay",
+    ),
     ('paddle.optimizer.SGD("a", parameters=nn.Linear(2,2).parameters())', "TypeError", "SGD: learning_rate is 'a'"),
     (
         "paddle.optimizer.Adam(0.1, beta1=2.0, parameters=nn.Linear(2,2).parameters())",
