@@ -154,6 +154,8 @@ def _inplace(front: Callable[..., Any], name: str, reshapes: bool) -> Callable[.
     def method(x: Any = None, *args: Any, **kwargs: Any) -> Any:
         if x is None:
             x = _first_by_keyword(front, name, kwargs)
+        if not isinstance(x, Tensor):
+            raise TypeError(f"{name}(): the first argument is a {type(x).__name__}; expected a tensor to change")
         return x._rebind(front(x, *args, **kwargs), reshapes)
 
     method.__name__ = method.__qualname__ = name

@@ -133,13 +133,23 @@ def _seed(tensor: Tensor, grad: Tensor | None) -> Any:
         key = (tensor._payload.shape, tensor._payload.dtype)
         found = _ones.get(key)
         return _ones.put(key, full_on_host(1, *key)) if found is None else found
-    if list(grad.shape) != tensor.shape:
-        raise ValueError(f"grad_tensor has shape {[*grad.shape]}, but the tensor has shape {[*tensor.shape]}")
-    return grad._payload.astype(tensor._payload.dtype)
+    return _shaped(tensor, grad)._payload.astype(tensor._payload.dtype)
 
 
 def _seed_tensor(tensor: Tensor, grad: Tensor | None) -> Tensor:
-    return wrap(_seed(tensor, grad)) if grad is None else grad
+    if grad is None:
+        return wrap(_seed(tensor, grad))
+    grad = _shaped(tensor, grad)
+    return grad if grad.dtype == tensor.dtype else grad.astype(tensor.dtype)
+
+
+def _shaped(tensor: Tensor, grad: Any) -> Tensor:
+    """A gradient in the shape of its tensor; of one number, any shape will do."""
+    if list(grad.shape) == tensor.shape:
+        return grad
+    if grad.size != 1 or tensor.size != 1:
+        raise ValueError(f"grad_tensor has shape {[*grad.shape]}, but the tensor has shape {[*tensor.shape]}")
+    return grad.reshape(tensor.shape)
 
 
 # -- hooks ---------------------------------------------------------------------------------------------------------

@@ -60,3 +60,17 @@ def test_the_gradient_of_a_tensor_by_itself_requires_one_with_create_graph(creat
         assert dx.tolist() == want and dx.stop_gradient is not create_graph and given.stop_gradient
         if create_graph:
             (dx * dx).sum().backward()
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+@pytest.mark.parametrize("shape", [[], [1], [1, 1]])
+@pytest.mark.parametrize("of", [[], [1]])
+def test_a_seed_of_one_number_has_any_shape_and_dtype(create_graph, shape, of):
+    x = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
+    seed = paddle.full(shape, 3.0, "float64")
+    for out in (paddle.matmul(x, x).reshape(of), (x * x).sum().reshape(of)):
+        (dx,) = paddle.grad([out], [x], [seed], create_graph=create_graph)
+        assert dx.tolist() == [6.0, 12.0] and dx.dtype == paddle.float32
+        paddle.autograd.backward([out], [seed], retain_graph=True)
+        assert x.grad.tolist() == [6.0, 12.0]
+        x.clear_grad()
