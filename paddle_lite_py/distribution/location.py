@@ -166,6 +166,12 @@ class Uniform(Distribution):
         inside = (value >= self.low).logical_and(value < self.high)
         return inside.astype(value.dtype).log() - (self.high - self.low).log()
 
+    def prob(self, value: Any) -> Tensor:
+        """Compute the density; 0 outside of [low, high)."""
+        value = as_value(value, self.low)
+        inside = (value >= self.low).logical_and(value < self.high)
+        return inside.astype(value.dtype) / (self.high - self.low)
+
     def entropy(self) -> Tensor:
         """Compute the entropy in nats."""
         return (self.high - self.low).log()

@@ -235,3 +235,4 @@ def test_a_uniform_distribution_whose_limits_are_swapped_has_no_density():
     d = D.Uniform(t(0, 3), t(2, 1))
     assert d.log_prob(t(1, 2)).isnan().tolist() == [False, True]
     assert d.log_prob(t(5, 1.5)).tolist()[0] == -np.inf and d.log_prob(t(0, 2)).exp()[0].item() == 0.5
+    assert d.prob(t(1, 2)).tolist() == [0.5, 0.0] and d.probs(t(5, 5)).tolist() == [0.0, 0.0]
