@@ -11,11 +11,25 @@ from functools import partial
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
-from typing import Any
+from typing import Any, Protocol
 
 from .module_paths import OWN, FileLoader, own_name
 
 ALIAS = "paddle"
+
+
+class _Importlib(Protocol):
+    """What importlib and other finders call, by these names of the arguments."""
+
+    def find_spec(self, fullname: str, path: Sequence[str] | None = None, target: Any = None) -> ModuleSpec | None: ...
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None: ...
+
+    def is_package(self, fullname: str) -> bool: ...
+
+    def get_code(self, fullname: str) -> CodeType | None: ...
+
+    def get_source(self, fullname: str) -> str | None: ...
 
 
 class _Loader:
@@ -86,7 +100,6 @@ def _name_parts(own: str) -> None:
 class _Finder:
     """Finds `paddle.x.y` in this package."""
 
-    # Other finders call it by keyword: the names are those of importlib.abc.
     @staticmethod
     def find_spec(fullname: str, path: Sequence[str] | None = None, target: Any = None) -> ModuleSpec | None:
         if fullname == "pip":  # the reference has imported setuptools by now; after pip, Python 3.11 cannot
