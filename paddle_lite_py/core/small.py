@@ -19,7 +19,7 @@ from .switches import is_on, nan_checks
 MOST = 32768
 _OFF = -1
 # The dtypes that NumPy computes in as XLA does.
-DTYPES = frozenset(map(np.dtype, ("bool", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")))
+DTYPES = frozenset(map(np.dtype, ("bool", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "c8", "c16")))
 
 
 class _Limit:

@@ -20,7 +20,7 @@ plainly(
         **{"max": np.maximum, "min": np.minimum, "abs": np.absolute, "square": np.square, "nextafter": np.nextafter},
         **{"eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal},
         **{"gt": np.greater, "ge": np.greater_equal, "floor": np.floor, "ceil": np.ceil, "is_finite": np.isfinite},
-        **{"exp": np.exp, "exp2": np.exp2, "expm1": np.expm1, "log": np.log, "log1p": np.log1p, "sqrt": np.sqrt},
+        **{"exp": np.exp, "expm1": np.expm1, "log": np.log, "log1p": np.log1p, "sqrt": np.sqrt},
         **{"sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan},
         **{"sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "asinh": np.arcsinh, "acosh": np.arccosh},
         **{"atanh": np.arctanh, "atan2": np.arctan2, "cbrt": np.cbrt},
@@ -33,9 +33,13 @@ def _is_float(step: HostStep) -> bool:
     return step.given[0].dtype.kind == "f"
 
 
+def _is_whole(step: HostStep) -> bool:
+    return step.given[0].dtype.kind in "biu"
+
+
 @elementwise("div")
 def _div(step: HostStep) -> Function:
-    return np.divide if _is_float(step) else _integer_quotient
+    return _integer_quotient if _is_whole(step) else np.divide
 
 
 def _integer_quotient(x: Any, y: Any) -> Any:
@@ -57,8 +61,16 @@ def _rem(step: HostStep) -> Function:
 
 @elementwise("sign")
 def _sign(step: HostStep) -> Function:
+    if step.given[0].dtype.kind == "c":
+        return lambda x: np.divide(x, np.absolute(x), out=np.zeros_like(x), where=x != 0)
     # XLA keeps the sign of a zero.
     return (lambda x: np.where(x == 0, x, np.sign(x))) if _is_float(step) else np.sign
+
+
+@elementwise("exp2")
+def _exp2(step: HostStep) -> Function:
+    factor = step.given[0].dtype.type(math.log(2))
+    return np.exp2 if _is_float(step) else lambda x: np.exp(x * factor)
 
 
 @elementwise("round")
@@ -107,7 +119,7 @@ def _logistic(step: HostStep) -> str:
 @elementwise("integer_pow")
 def _integer_pow(step: HostStep) -> Any:
     y = step.params["y"]
-    if y < 0 and not _is_float(step):
+    if y < 0 and _is_whole(step):
         raise UnknownStepError("a negative power of integers")
     if y in (2, 3):
         return "{0} * {0}" if y == 2 else "{0} * ({0} * {0})"
@@ -128,7 +140,7 @@ def _power(x: Any, y: int) -> Any:
 @elementwise("pow")
 def _pow(step: HostStep) -> Function:
     x, y = step.given
-    if x.dtype.kind != "f":
+    if _is_whole(step):
         raise UnknownStepError("a power of integers")
     return np.power if y.dtype == x.dtype else lambda a, b: np.power(a, b.astype(x.dtype))
 
@@ -149,7 +161,8 @@ def _select_n(step: HostStep) -> Any:
             return "({2} if {0} else {1})"
         made = step.made[0]
         # Of open sizes this is looked at again once they are known.
-        return CHOICE if has_fewer(made.shape, _MANY) or made.dtype == bool else _select(made.dtype)
+        few = has_fewer(made.shape, _MANY) or made.dtype.kind in "bc"
+        return CHOICE if few else _select(made.dtype)
     if len(step.given) == 2:
         return "{1}"
     return lambda which, *cases: np.choose(which.astype(np.intp), cases, mode="clip")
@@ -185,6 +198,8 @@ def _convert(step: HostStep) -> Any:
         return "{0}"
     if held.kind == "f" and wanted.kind in "iu":
         return _to_integer(wanted)
+    if held.kind == "c" and wanted.kind != "c":
+        raise UnknownStepError("real numbers of complex ones")
     return f"{{0}}.astype(_{numpy_name(wanted)})"
 
 

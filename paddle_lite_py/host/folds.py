@@ -89,6 +89,8 @@ _RUNNING["cumlogsumexp"] = np.logaddexp
 
 @rule(*_RUNNING)
 def _running(step: HostStep) -> Function:
+    if step.made[0].dtype.kind == "c" and step.name not in ("cumsum", "cumprod"):
+        raise UnknownStepError("an order of complex numbers")
     fold, axis, dtype = _RUNNING[step.name].accumulate, step.params["axis"], step.made[0].dtype
     if not step.params["reverse"]:
         return lambda x: fold(x, axis, dtype)

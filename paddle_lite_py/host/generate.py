@@ -18,7 +18,7 @@ from ..core import symbolic
 from ..core.errors import PACKAGE_DIR
 from ..core.small import DTYPES
 from ..core.symbolic import has_symbolic, python_text
-from . import draws, elementwise, folds, indexing, low_precision, movement  # noqa: F401  (their rules)
+from . import complex_numbers, draws, elementwise, folds, indexing, low_precision, movement  # noqa: F401  (their rules)
 from .elementwise import CHOICE
 from .late_rules import LateRule, is_open_step, late_rule
 from .rules import AS_THEY_ARE, ELEMENTWISE, MOVES, RULES, Rule, turns

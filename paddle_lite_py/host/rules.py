@@ -26,7 +26,7 @@ MOVES: set[str] = set()
 
 # Picoseconds for each element of what a step makes, where that is far from those of XLA.
 COSTS = {
-    **dict.fromkeys(("erf", "erfc", "erf_inv", "lgamma", "digamma"), 10_000),
+    **dict.fromkeys(("erf", "erfc", "erf_inv", "lgamma", "digamma", "fft"), 10_000),
     **dict.fromkeys(("scatter", "scatter-add", "scatter_add", "cumsum", "cumprod", "cumlogsumexp", "gather"), 3000),
     **dict.fromkeys(("cummax", "cummin", "pow", "logistic", "select_n", "reduce_max", "reduce_min"), 1000),
 }

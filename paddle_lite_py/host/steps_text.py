@@ -24,7 +24,9 @@ _TUPLES: dict[str, Any] = {
     c.__name__: c
     for c in (jax.lax.GatherDimensionNumbers, jax.lax.ScatterDimensionNumbers, jax.lax.ConvDimensionNumbers)
 }
-_CHOICES = {c.__name__: c for c in (jax.lax.GatherScatterMode, jax.lax.RoundingMethod, jax.lax.Precision)}
+_CHOICES = {
+    c.__name__: c for c in (jax.lax.FftType, jax.lax.GatherScatterMode, jax.lax.RoundingMethod, jax.lax.Precision)
+}
 MAX_CONSTANTS = 1 << 16  # bytes
 
 

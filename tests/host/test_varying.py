@@ -122,7 +122,7 @@ def test_large_results_are_xlas():
 
 
 def test_what_numpy_cannot_do_is_compiled():
-    run = tiered(lambda x: jax.numpy.fft.rfft(x, axis=1).real, 1)
+    run = tiered(lambda x: jax.numpy.linalg.qr(x)[1], 1)
     x = [given(n) for n in (50, 51, 52)]
     with compilations() as count:
         for a in x:
