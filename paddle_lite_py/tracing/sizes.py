@@ -15,8 +15,8 @@ from ..eager.tensor import Tensor
 from ..ir.block import Operator
 from .frame import TracedValue, origin
 
-# Elements of tensors that are looked at.
-MAX_SIZES = 64
+# Elements of tensors that are looked at, and rows of a table: loops over these are unrolled.
+MAX_SIZES, MAX_ROWS = 64, 8
 
 
 def _each(f: Callable[..., Any], count: int = 2) -> Callable[..., Any]:
@@ -55,7 +55,7 @@ def size_of(value: Any) -> Any:
 def has_rows_of_sizes(tensor: Tensor) -> bool:
     """Whether a tensor is a table of known sizes, such as the height and width of each picture of a pyramid."""
     value = tensor._payload
-    if tensor.ndim < 2 or value.dtype.kind not in "iu" or not _is_small(value.shape):
+    if tensor.ndim < 2 or value.dtype.kind not in "iu" or not _is_small(value.shape) or value.shape[0] > MAX_ROWS:
         return False
     if isinstance(value, TracedValue):
         return _sizes(value) is not None

@@ -17,7 +17,7 @@ _CONVOLVED = "batch_group_count dimension_numbers feature_group_count lhs_dilati
 _FOREIGN = "attributes custom_call_api_version has_side_effect input_layouts input_output_aliases legacy_backend_config"
 # Parameters, and the primitives that have them, in one of the versions or in all.
 _TABLE = {
-    "": "abs acos acosh add add_any and asin asinh atan atan2 atanh ceil clamp copy copy_p cosh digamma div "
+    "": "abs acos acosh add add_any and asin asinh atan atan2 atanh ceil clamp complex copy copy_p cosh digamma div "
     "dynamic_update_slice eq erf erf_inv floor ge gt imag is_finite le lgamma lt max min ne neg nextafter not "
     "one_minus_square optimization_barrier or population_count pow random_fold_in random_unwrap real rem select_n "
     "shard_alike shift_left shift_right_arithmetic shift_right_logical sign sinh square stop_gradient sub xor",
@@ -49,7 +49,9 @@ _TABLE = {
     "dimensions new_sizes sharding": "reshape",
     "exponent_bits mantissa_bits": "reduce_precision",
     "ft_in ft_out jaxpr length num_carry num_consts reverse unroll": "scan",
+    "fft_lengths fft_type": "fft",
     "impl": "random_seed random_wrap",
+    "input_dtype": "conj",
     "limit_indices start_indices strides": "slice",
     "new_dtype": "bitcast_convert_type",
     "new_dtype sharding weak_type": "convert_element_type",
