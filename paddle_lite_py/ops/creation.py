@@ -301,6 +301,8 @@ def evenly_spaced(first: Any, last: Any, num: int) -> Any:
     They are counted from the nearer end, as the reference does: exact where the step is, so that points that are meant
     to lie on pixels do.
     """
+    if isinstance(num, int) and num < 0:
+        raise ValueError(f"num is {num}; expected 0 or more")
     kind, at = first.dtype, jnp.arange(num)
     step = (last - first) / jnp.maximum(num - 1, 1).astype(kind)
     found = jnp.where(at < num // 2, first + step * at.astype(kind), last - step * (num - 1 - at).astype(kind))
