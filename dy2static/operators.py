@@ -219,6 +219,13 @@ class Operators:
             return self.runtime.in_(item, container)
         return self._asked(container, "__contains__", lambda: item in container, item)
 
+    def equal(self, left: Any, right: Any) -> Any:
+        """`left == right`, one of which is written as a list or tuple."""
+        of_items = isinstance(left, (list, tuple)) and isinstance(right, (list, tuple))
+        if of_items and any(map(self.runtime.is_open, (*left, *right))):
+            return self.runtime.equal(left, right)
+        return left == right
+
     def _is_unknown(self, value: Any) -> bool:
         return self.staged(value) or self.runtime.is_open(value)
 

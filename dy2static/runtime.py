@@ -128,6 +128,10 @@ class Runtime:
         """Whether a value that is not staged gives staged booleans where it is compared, as a size may."""
         return False
 
+    def equal(self, left: Any, right: Any) -> Any:
+        """`left == right` of two lists or tuples, an item of which is open."""
+        raise NotImplementedError(_missing("equal"))
+
     def in_(self, item: Any, container: Any) -> Any:
         """`item in container`, where one of them or an element of a list or tuple is staged."""
         raise NotImplementedError(_missing("in_"))

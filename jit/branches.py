@@ -55,6 +55,12 @@ class Outputs:
         self.specs.append((shape, made[0].dtype))
         self.are_numbers.append(all(x is None or merge.is_number_like(x) for x in (a, b)))
 
+    def agreed(self, shape: Any, true: Any, false: Any) -> Any:
+        """Return a shape with the sizes that one branch says to be those of the other."""
+        pairs = zip(shape, merge.shape_of(true), merge.shape_of(false), strict=True)
+        agreed = self.builder.sizes.branches.agreed
+        return tuple([agreed(self.frames, m, n) if size is None else size for size, m, n in pairs])
+
     def named(self) -> list[tuple[Any, Any]]:
         """Return the specs, with a name for each size that differs: those of one name are equal on both sides."""
         found = []
@@ -119,7 +125,7 @@ def _followed(builder: Builder, body: Any, state: Any, frame: Frame, pred: Tenso
     if not isinstance(pred, SizeCondition):
         return follow(builder, body, state, frame=frame)
     branches = builder.sizes.branches
-    branches.enter(frame, pred.compared, side)
+    branches.enter(frame, pred.facts[side])
     try:
         return follow(builder, body, state, frame=frame)
     finally:
@@ -209,6 +215,8 @@ def _join_tree(outs: Outputs, cell: Cell, tree: Any, true: Iterator[Any], false:
         return nested.Static(t)
     try:
         shape, dtype = merge.join(*outs.final(t, f), any_size=outs.builder.unknown is not None)
+        if None in shape:
+            shape = outs.agreed(shape, *outs.final(t, f))
         exact = outs.builder.aliases.decides and cell.name is not EXPRESSION
         if exact and not merge.is_of_kind(*outs.final(t, f), dtype):
             raise merge.Mismatch

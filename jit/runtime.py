@@ -15,13 +15,15 @@ import dy2static
 from dy2static.operators import Operators
 from paddle_lite_py.core.errors import is_own
 from paddle_lite_py.core.interpreter import state as mode
-from paddle_lite_py.core.unknown_size import UnknownSize
+from paddle_lite_py.core.size import Size
+from paddle_lite_py.core.unknown_size import UnknownSize, are_equal
 from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.ops.search import where
 from paddle_lite_py.tracing import places
 from paddle_lite_py.tracing.builder import Builder
 from paddle_lite_py.tracing.frame import is_of_each_run
 from paddle_lite_py.tracing.owned import is_owned
+from paddle_lite_py.tracing.size_conditions import SizeCondition, negated
 from paddle_lite_py.tracing.traced_scalars import as_number
 
 from . import at_run, attributes, branches, grown, loops, sequences, text, unrolled, watched
@@ -136,6 +138,8 @@ class StagedRuntime(dy2static.Runtime):
 
     def not_(self, value: Any) -> Any:
         """Logical not of the truth of a tensor."""
+        if isinstance(value, SizeCondition):
+            return negated(value)
         return as_number(truth(value, None).logical_not())
 
     def if_exp(self, pred: Any, body: Any, orelse: Any, where: Any) -> Any:
@@ -148,6 +152,11 @@ class StagedRuntime(dy2static.Runtime):
     def is_open(self, value: Any) -> bool:
         """Whether it is a size that the program of a file serves in any number."""
         return isinstance(value, UnknownSize) and mode.interpreter.size_answers.for_file
+
+    def equal(self, left: Any, right: Any) -> Any:
+        """Whether two lists or tuples of sizes are the same."""
+        of_one_kind = isinstance(left, list) == isinstance(right, list) or Size in (type(left), type(right))
+        return of_one_kind and are_equal(list(left), right)
 
     def in_(self, item: Any, container: Any) -> Any:
         """Whether one of the elements is, or is equal to, the item."""

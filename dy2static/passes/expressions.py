@@ -110,6 +110,8 @@ class Expressions(Hoist):
             return self.visit(locate(gast.UnaryOp(gast.Not(), node), node))
         if len(node.ops) == 1 and isinstance(node.ops[0], gast.In):
             return self._contains(self.generic_visit(node))
+        if len(node.ops) == 1 and isinstance(node.ops[0], (gast.Eq, gast.NotEq)) and _are_listed(node):
+            return self._equal(self.generic_visit(node))
         if len(node.ops) == 1 or not self._movable(node.comparators):
             return self.generic_visit(node)
         left, links = self.visit(node.left), []
@@ -121,6 +123,13 @@ class Expressions(Hoist):
         for link in links[-2::-1]:
             result = self._binary(_AND, link, result, node)
         return result
+
+    def _equal(self, node: gast.Compare) -> gast.expr:
+        """Return a comparison of what is written as a list or tuple, whose items may be unknown sizes."""
+        found = expression("OPS.equal(X, Y)", node, OPS=self.namer.operators, X=node.left, Y=node.comparators[0])
+        if isinstance(node.ops[0], gast.Eq):
+            return found
+        return expression("OPS.not_(X)", node, OPS=self.namer.operators, X=found)
 
     def _link(self, node: gast.Compare) -> gast.expr:
         """Return one comparison of a chain, whose operands have been rewritten."""
@@ -234,3 +243,14 @@ def _user_walrus(node: gast.AST, namer: Namer) -> set[str]:
         return set()
     own = {node.target.id} if isinstance(node, gast.NamedExpr) and not namer.made(node.target.id) else set()
     return own.union(*[_user_walrus(part, namer) for part in gast.iter_child_nodes(node)])
+
+
+def _are_listed(node: gast.Compare) -> bool:
+    """Whether one of two operands is written as a list or tuple, or as a call that makes one."""
+    for operand in (node.left, *node.comparators):
+        called = operand.func if isinstance(operand, gast.Call) else None
+        if isinstance(operand, (gast.List, gast.Tuple)):
+            return True
+        if isinstance(called, gast.Name) and called.id in ("list", "tuple"):
+            return True
+    return False

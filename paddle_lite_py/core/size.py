@@ -7,6 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from .interpreter import state
+from .unknown_size import are_equal
+
 
 class Size(list):
     """A list of sizes that equals tuples as well as lists.
@@ -26,11 +29,14 @@ class Size(list):
     def __repr__(self) -> str:
         return f"paddle.Size({list.__repr__(self)})"
 
-    def __eq__(self, other: object) -> bool:
-        return list.__eq__(self, list(other) if isinstance(other, tuple) else other)
+    def __eq__(self, other: object) -> Any:
+        if state.interpreter.size_answers is not None and isinstance(other, list | tuple):
+            return are_equal(self, other)
+        return isinstance(other, list | tuple) and list.__eq__(self, list(other))
 
-    def __ne__(self, other: object) -> bool:
-        return list.__ne__(self, list(other) if isinstance(other, tuple) else other)
+    def __ne__(self, other: object) -> Any:
+        same = self == other
+        return not same if isinstance(same, bool) else state.interpreter.size_answers.negated(same)
 
     def __getitem__(self, index: Any) -> Any:
         found = list.__getitem__(self, index)

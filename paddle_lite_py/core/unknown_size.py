@@ -77,6 +77,20 @@ def extreme_size(name: str, a: Any, b: Any) -> Any:
     return UnknownSize.of(choose(plain(a), plain(b)))
 
 
+def are_equal(sizes: list[Any], others: Any) -> Any:
+    """Whether sizes are the same; in a program that serves any, that may be a condition."""
+    if len(sizes) != len(others):
+        return False
+    conditions = []
+    for a, b in zip(sizes, others, strict=True):
+        same = a is b or a == b
+        if not isinstance(same, bool):
+            conditions.append(same)
+        elif not same:
+            return False
+    return state.interpreter.size_answers.all_of(conditions) if conditions else True
+
+
 def _compared(name: str) -> Callable[[UnknownSize, Any], Any]:
     compare = getattr(operator, name)
 

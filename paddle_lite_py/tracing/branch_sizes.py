@@ -20,7 +20,7 @@ from ..core.unknown_size import Shape
 from ..ir.block import Block
 from ..registry.bound import BoundOp
 from .frame import Frame
-from .size_facts import OPPOSITE, Fact
+from .size_facts import Fact
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
@@ -29,7 +29,7 @@ class Branch(NamedTuple):
     """A branch that a comparison of sizes decides, within others."""
 
     key: str
-    holds: Fact | None  # what decides it; None where that is no comparison of open sizes
+    holds: tuple[Fact, ...]  # what decides it
     names: dict[str, str]  # its symbols, by those of the program
     outer: Branch | None
 
@@ -68,17 +68,14 @@ class BranchSizes:
         self.symbols = {n: export.symbolic_shape(n, scope=scope)[0] for n in self.originals}
         return self.symbols
 
-    def enter(self, frame: Frame, compared: tuple[Any, str, Any] | None, side: bool) -> None:
-        """Note that a frame is the branch that a comparison decides."""
-        if compared is None:
-            return
+    def enter(self, frame: Frame, facts: Sequence[tuple[Any, str, Any]]) -> None:
+        """Note that a frame is the branch in which these comparisons hold."""
         self._count += 1
-        left, relation, right = compared
-        relation = relation if side else OPPOSITE[relation]
-        fact = Fact(self.original(str(left)), relation, self.original(str(right)), UNKNOWN)
+        holds = [Fact(self.original(str(a)), how, self.original(str(b)), UNKNOWN) for a, how, b in facts]
+        frame.holds = tuple(holds)
         key, outer = str(self._count), frame.sizes
         own = {n: f"{n}_in_{key}" for f in self.facts.get(key, ()) for n in f.names}
-        frame.sizes = Branch(key, fact, ({} if outer is None else outer.names) | own, outer)
+        frame.sizes = Branch(key, frame.holds, ({} if outer is None else outer.names) | own, outer)
 
     def leave(self, frame: Frame) -> None:
         """Give what a branch has made the symbols of the branch around it."""
@@ -93,6 +90,15 @@ class BranchSizes:
             op.bound = self.bound_in(op.bound, outer)
             for value in (*op.outputs, *[v for block in op.blocks for v in block.inputs]):
                 value.shape = self.moved(value.shape, outer)
+
+    def agreed(self, frames: tuple[Frame, Frame], a: Any, b: Any) -> Any:
+        """Return the size of a result of two branches that has these sizes in them, if one says that they are equal."""
+        pair = {self.original(str(a)), self.original(str(b))}
+        for frame, other in zip(frames, (b, a), strict=True):
+            if any(f.relation == "eq" and {f.left, f.right} == pair for f in frame.holds):
+                self.knowing |= {f.block for f in frames}
+                return other
+        return None
 
     # -- symbols ---------------------------------------------------------------------------------------------------
     def original(self, text: str) -> str:
@@ -131,7 +137,7 @@ class BranchSizes:
             relations: what is known of the program's symbols.
         """
         around = [] if branch is None else list(branch.all)
-        decides = [b.holds.text for b in around if b.holds is not None and b.holds.relation != "ne"]
+        decides = [text for b in around for fact in b.holds for text in _bounds(fact)]
         if branch is None or fact.relation in ("eq", "ne") or not _implies([*relations, *decides], fact):
             return False
         found = self.facts.setdefault(branch.key, [])
@@ -145,6 +151,13 @@ _FUNCTIONS = ("max", "min", "floordiv", "mod")
 
 def _renamed(text: str, names: dict[str, str]) -> str:
     return _WORD.sub(lambda m: names.get(m[0], m[0]), text) if names else text
+
+
+def _bounds(fact: Fact) -> list[str]:
+    """Return a fact as constraints; nothing for one that sizes differ."""
+    if fact.relation == "eq":
+        return [f"{fact.left} >= {fact.right}", f"{fact.left} <= {fact.right}"]
+    return [] if fact.relation == "ne" else [fact.text]
 
 
 def _implies(relations: Sequence[str], fact: Fact) -> bool:

@@ -6,6 +6,7 @@ program then serves the calls for which it holds.
 
 from __future__ import annotations
 
+import functools
 import operator
 import re
 from collections.abc import Sequence
@@ -32,7 +33,7 @@ from .fitting import (
     serves_small,
     symbols_in,
 )
-from .size_conditions import size_condition
+from .size_conditions import all_of, negated, size_condition
 from .size_facts import NAMES, OPPOSITE, Fact, full_cuts, replace_weaker, undecided, windows_fit
 
 # Facts that one trace may learn.
@@ -169,7 +170,16 @@ class Dimensions:
         if relation in ("eq", "ne") and (found := self._follows(relation, a, b)) is not None:
             return found  # an order that is known is a condition all the same: it may be that of a loop
         right = b if isinstance(b, int) else self.number(b)
-        return size_condition(self.number(a), relation, right, (a, relation, b), lambda: self._decide(relation, a, b))
+        decide = functools.partial(self._decide, relation, a, b)
+        return size_condition(self.number(a), right, (a, relation, b), OPPOSITE[relation], decide)
+
+    def all_of(self, conditions: Sequence[Any]) -> Any:
+        """Return whether all comparisons of sizes hold."""
+        return all_of(conditions)
+
+    def negated(self, condition: Any) -> Any:
+        """Return whether sizes differ."""
+        return negated(condition)
 
     def _decide(self, relation: str, a: Any, b: Any) -> bool:
         if (found := self._follows(relation, a, b)) is not None:

@@ -125,6 +125,7 @@ class Frame:
         self.log: dict[Key, Write] = {}
         self.detached: dict[TracedValue, TracedValue] = {}
         self.known_true: set[TracedValue] = set()  # conditions that hold wherever this block runs
+        self.holds: tuple[Any, ...] = ()  # what it has been chosen for: size_facts.Facts
         self.sizes: Any = None if parent is None else parent.sizes  # the branch_sizes.Branch that it is in
 
     def inside(self, frame: Frame) -> bool:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..eager.tensor import Tensor
+
+# A comparison of sizes: left, a name of `operator`, right; sizes are dimensions or numbers.
+Comparison = tuple[Any, str, Any]
 
 
 class SizeCondition(Tensor):
@@ -16,7 +20,7 @@ class SizeCondition(Tensor):
     """
 
     _decide: Callable[[], bool]
-    compared: tuple[Any, str, Any]  # left, a name of `operator`, right: open sizes or numbers
+    facts: dict[bool, tuple[Comparison, ...]]  # what holds where it is true, and where it is false
 
     def __bool__(self) -> bool:
         return self._decide()
@@ -24,12 +28,37 @@ class SizeCondition(Tensor):
     __hash__ = Tensor.__hash__
 
 
-def size_condition(
-    left: Tensor, relation: str, right: Any, compared: tuple[Any, str, Any], decide: Callable[[], bool]
-) -> SizeCondition:
-    """Return the comparison of two traced sizes, by a name of `operator`."""
-    out: Any = getattr(operator, relation)(left, right)
+def _made(out: Any, facts: dict[bool, tuple[Comparison, ...]], decide: Callable[[], bool]) -> SizeCondition:
     made = SizeCondition.__new__(SizeCondition)
     made.__dict__.update(out.__dict__)
-    made._decide, made.compared = decide, compared
+    made._decide, made.facts = decide, facts
     return made
+
+
+def size_condition(
+    left: Tensor, right: Any, compared: Comparison, opposite: str, decide: Callable[[], bool]
+) -> SizeCondition:
+    """Return the comparison of two traced sizes.
+
+    Arguments:
+        compared: the sizes, and how they are compared.
+        opposite: what holds between them otherwise.
+    """
+    a, relation, b = compared
+    out: Any = getattr(operator, relation)(left, right)
+    return _made(out, {True: (compared,), False: ((a, opposite, b),)}, decide)
+
+
+def all_of(conditions: Sequence[SizeCondition]) -> SizeCondition:
+    """Return whether all conditions hold."""
+    if len(conditions) == 1:
+        return conditions[0]
+    out: Any = functools.reduce(lambda a, b: a.logical_and(b), conditions)
+    facts = {True: tuple([f for c in conditions for f in c.facts[True]]), False: ()}
+    return _made(out, facts, lambda: all(map(bool, conditions)))
+
+
+def negated(condition: SizeCondition) -> SizeCondition:
+    """Return whether a condition does not hold."""
+    facts = {side: condition.facts[not side] for side in (True, False)}
+    return _made(condition.logical_not(), facts, lambda: not condition)

@@ -270,3 +270,21 @@ def test_conditions_in_conditions_of_lambdas():
         return (lambda v: (y := v + 1) * y if v else v)(x) if x > 0 else x
 
     same(in_a_branch, 1, -1)
+
+
+def test_lists_are_compared_by_the_runtime_where_an_item_is_open():
+    class Sizes(Toy):
+        def is_open(self, value):
+            return value == "open"
+
+        def equal(self, left, right):
+            return f"{left} or {right}"
+
+    def f(n, shape):
+        return (n, 1) == shape, [n] == shape, list(shape) == [n, 1], shape == n, (n, 2) != (1, 2)
+
+    same(f, (1, (1, 1)), (2, (1, 1)), ((1,), [1]))
+    found = convert(f, runtime=Sizes())("open", (1, 1))
+    assert found[:2] == ("('open', 1) or (1, 1)", "['open'] or (1, 1)")
+    assert found[2:4] == ("[1, 1] or ['open', 1]", False)
+    assert found[4] is False  # not a text that stands for a condition

@@ -214,3 +214,52 @@ def test_a_loaded_network_is_trained_with_any_size(tmp_path):
             one(x).backward()
         for a, b in zip(net.parameters(), loaded.parameters(), strict=True):
             np.testing.assert_allclose(a.grad.numpy(), b.grad.numpy(), rtol=1e-5, atol=1e-7)
+
+
+def resized(x):
+    small = F.interpolate(F.max_pool2d(x, 2, 2), scale_factor=2)
+    if small.shape != x.shape:
+        small = F.interpolate(small, size=x.shape[2:])
+    return small + x
+
+
+def resized_by_expression(x):
+    small = F.interpolate(F.max_pool2d(x, 2, 2), scale_factor=2)
+    small = small if small.shape[2:] == x.shape[2:] else F.interpolate(small, size=x.shape[2:])
+    return small + x
+
+
+def of_one_size(x):
+    height, width = x.shape[2:]
+    return x * 2 if (height, width) == (4, 4) else x
+
+
+def of_no_size(x):
+    if list(x.shape[2:]) != [4, 4] and not tuple(x.shape[2:]) == (5, 5):
+        return x * 2
+    return x
+
+
+def asserted(x):
+    rows = x[:, :, ::2]
+    assert x.shape[:2] == rows.shape[:2], "the same pictures"
+    return rows
+
+
+def rolled(x):
+    rows = x.shape[2]
+    shift = rows // 2 if rows > 4 else 0
+    return paddle.roll(x, shift, 2) if rows > 4 else x
+
+
+@pytest.mark.parametrize("function", [resized, resized_by_expression, of_one_size, of_no_size, asserted, rolled])
+def test_shapes_are_compared(function, tmp_path):
+    path = str(tmp_path / "p")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        paddle.jit.save(paddle.jit.to_static(function), path, input_spec=[InputSpec([None, 2, None, None])])
+    loaded = paddle.jit.load(path)
+    assert function is rolled or not loaded.program().measured  # it runs as one program
+    for shape in ((1, 2, 4, 4), (2, 2, 5, 7), (1, 2, 5, 5), (1, 2, 4, 5)):
+        x = paddle.rand(shape)
+        np.testing.assert_allclose(loaded(x).numpy(), function(x).numpy(), rtol=1e-6)
