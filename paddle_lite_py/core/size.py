@@ -30,13 +30,15 @@ class Size(list):
         return f"paddle.Size({list.__repr__(self)})"
 
     def __eq__(self, other: object) -> Any:
-        if state.interpreter.size_answers is not None and isinstance(other, list | tuple):
-            return are_equal(self, other)
-        return isinstance(other, list | tuple) and list.__eq__(self, list(other))
+        if not isinstance(other, list | tuple):
+            return NotImplemented
+        return list.__eq__(self, list(other)) if state.interpreter.size_answers is None else are_equal(self, other)
 
     def __ne__(self, other: object) -> Any:
-        same = self == other
-        return not same if isinstance(same, bool) else state.interpreter.size_answers.negated(same)
+        same = self.__eq__(other)
+        if isinstance(same, bool):
+            return not same
+        return same if same is NotImplemented else state.interpreter.size_answers.negated(same)
 
     def __getitem__(self, index: Any) -> Any:
         found = list.__getitem__(self, index)

@@ -84,3 +84,10 @@ def test_elements_and_copies():
     changed.append(1)
     changed[0] = 7
     assert changed == [7, 3, 1] and paddle.reshape(paddle.ones([6]), SHAPE[:2]).shape == [2, 3]
+
+
+def test_arrays_are_compared_item_by_item():
+    shape = paddle.ones([2, 3]).shape
+    assert (shape == np.array([2, 4])).tolist() == [True, False] == (np.array([2, 4]) == shape).tolist()
+    assert (shape != np.array([2, 4])).tolist() == [False, True]
+    assert shape != 5 and not shape == 5 and shape == (2, 3) and [2, 3] == shape
