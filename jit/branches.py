@@ -215,7 +215,7 @@ def _join_tree(outs: Outputs, cell: Cell, tree: Any, true: Iterator[Any], false:
         return nested.Static(t)
     try:
         shape, dtype = merge.join(*outs.final(t, f), any_size=outs.builder.unknown is not None)
-        if None in shape:
+        if None in shape and any(frame.holds for frame in outs.frames):
             shape = outs.agreed(shape, *outs.final(t, f))
         exact = outs.builder.aliases.decides and cell.name is not EXPRESSION
         if exact and not merge.is_of_kind(*outs.final(t, f), dtype):
