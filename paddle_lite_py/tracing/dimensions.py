@@ -171,7 +171,7 @@ class Dimensions:
             return found  # an order that is known is a condition all the same: it may be that of a loop
         right = b if isinstance(b, int) else self.number(b)
         decide = functools.partial(self._decide, relation, a, b)
-        return size_condition(self.number(a), right, (a, relation, b), OPPOSITE[relation], decide)
+        return size_condition(self.number(a), right, (a, relation, b), decide)
 
     def all_of(self, conditions: Sequence[Any]) -> Any:
         """Return whether all comparisons of sizes hold."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..eager.tensor import Tensor
+from .size_facts import OPPOSITE
 
 # A comparison of sizes: left, a name of `operator`, right; sizes are dimensions or numbers.
 Comparison = tuple[Any, str, Any]
@@ -35,18 +36,15 @@ def _made(out: Any, facts: dict[bool, tuple[Comparison, ...]], decide: Callable[
     return made
 
 
-def size_condition(
-    left: Tensor, right: Any, compared: Comparison, opposite: str, decide: Callable[[], bool]
-) -> SizeCondition:
+def size_condition(left: Tensor, right: Any, compared: Comparison, decide: Callable[[], bool]) -> SizeCondition:
     """Return the comparison of two traced sizes.
 
     Arguments:
         compared: the sizes, and how they are compared.
-        opposite: what holds between them otherwise.
     """
     a, relation, b = compared
     out: Any = getattr(operator, relation)(left, right)
-    return _made(out, {True: (compared,), False: ((a, opposite, b),)}, decide)
+    return _made(out, {True: (compared,), False: ((a, OPPOSITE[relation], b),)}, decide)
 
 
 def all_of(conditions: Sequence[SizeCondition]) -> SizeCondition:

@@ -19,18 +19,14 @@ from .frame import TracedValue, origin
 MAX_SIZES, MAX_ROWS = 64, 8
 
 
-def _each(f: Callable[..., Any], count: int = 2) -> Callable[..., Any]:
-    return np.frompyfunc(f, count, 1)
-
-
 # By operator, what gives its result: of arrays of sizes, and of its attributes.
 ELEMENTWISE: dict[str, Callable[..., Any]] = {
     "add": np.add,
     "subtract": np.subtract,
     "multiply": np.multiply,
-    "floor_divide": _each(operator.floordiv),
-    "maximum": _each(jax.core.max_dim),
-    "minimum": _each(jax.core.min_dim),
+    "floor_divide": np.frompyfunc(operator.floordiv, 2, 1),
+    "maximum": np.frompyfunc(jax.core.max_dim, 2, 1),
+    "minimum": np.frompyfunc(jax.core.min_dim, 2, 1),
     "neg": np.negative,
 }
 REDUCTIONS: dict[str, Any] = {
